@@ -92,8 +92,8 @@ static bool compensate_both(compensation *self)
     return answered;
 }
 
-/* Returns what the reply to the release says, or RLI_RELEASE_MALFORMED if there is no reply. *unheard: the unheard head that it
- * names, pointing into the reply; NULL: none. */
+/* Returns what the reply to the release says, or RLI_RELEASE_MALFORMED if there is no reply. *unheard: the unheard head
+ * that it names, pointing into the reply; NULL: none. */
 static rli_release_outcome outcome_of(const compensation *self, const char **unheard)
 {
     *unheard = NULL;
@@ -148,7 +148,8 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
                 .lease_ms = 1,
                 .highest = cold->highest,
                 .place_ms = cold->place_ms,
-                .returns_offer = cold->compensation_unanswered % 2 == 1, /* the round before sent the release: a field that is left is an offer */
+                .returns_offer = cold->compensation_unanswered % 2 ==
+                                 1, /* the round before sent the release: a field that is left is an offer */
                 .registered_ms = cold->registered_ms,
                 .unheard = telling ? cold->unheard : "",
             },

@@ -68,8 +68,8 @@ static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *
     rli_renewal_batch *own = *batch;
     const rli_session *first = own->sessions[0];
     if (own->count == engine->settings->batch_size ||
-        (own->count > 0 &&
-         (first->alone || session->alone || first->kind->look != session->kind->look || slot_of(watchdog, first) != slot_of(watchdog, session))))
+        (own->count > 0 && (first->alone || session->alone || first->kind->look != session->kind->look ||
+                            slot_of(watchdog, first) != slot_of(watchdog, session))))
         return false;
     own->ends_ms = rli_earlier(own->ends_ms, session->deadline_ms);
     own->sessions[own->count++] = session;
@@ -108,8 +108,8 @@ static void repeat(rli_engine *engine, const rli_renewal_batch *batch, rli_sessi
     rli_watch_expect(engine, round->after_ms);
 }
 
-/* The server keeps the hold for a shorter time than this process relies on. A hold under renewal is renewed at once. For
- * a read hold that is enough: it is the lock's key that was cut, not the hold. Otherwise the hold ends earlier. */
+/* The server keeps the hold for a shorter time than this process relies on. A hold under renewal is renewed at once.
+ * For a read hold that is enough: it is the lock's key that was cut, not the hold. Otherwise the hold ends earlier. */
 static void shorten(rli_engine *engine, rli_session *session, int64_t until_ms)
 {
     if (session->kind->sharing != RLI_READING && until_ms < session->deadline_ms)
@@ -175,7 +175,8 @@ void rli_look_at_old(rli_watchdog *watchdog, rli_session *session)
     rli_watch_check_count(engine);
     for (; session; session = next_old(watchdog)) {
         rli_node *node = server_of(watchdog, session);
-        bool looks = rli_tracking_want(engine, node) && !session->looking && rli_now_ms() >= node->renewals.mute_until_ms;
+        bool looks = rli_tracking_want(engine, node) && !session->looking &&
+                     rli_now_ms() >= node->renewals.mute_until_ms;
         if (looks && !add(watchdog, &batch, session, AGE))
             break; /* another batch */
         age(engine, session);
@@ -346,7 +347,8 @@ static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const 
         if (!session->suspect)
             continue;
         if (!is_held(session) || session->looking)
-            session->suspect = session->looking; /* a look that is under way may have read it before: read it again then */
+            /* a look that is under way may have read it before: read it again then */
+            session->suspect = session->looking;
         else if (!add(watchdog, batch, session, ROUND))
             return false;
     }

@@ -51,8 +51,9 @@ static rli_session *next_like(const rli_watchdog *watchdog, const rli_renewal_ba
     if (!first || first->at_ms > due_ms || !rli_watchdog_is_of_session(watchdog, first))
         return NULL;
     rli_session *session = RLI_ITEM(rli_session, first, timer);
-    bool fits = session->phase == RLI_OPEN && !session->renewing && !session->aging && rli_session_needs_renewal(session) &&
-                rli_now_ms() < session->deadline_ms && is_like(watchdog, batch, session);
+    bool fits = session->phase == RLI_OPEN && !session->renewing && !session->aging &&
+                rli_session_needs_renewal(session) && rli_now_ms() < session->deadline_ms &&
+                is_like(watchdog, batch, session);
     return fits ? session : NULL;
 }
 
@@ -72,7 +73,8 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
     rli_engine *engine = watchdog->engine;
     /* Also take what is due very soon, instead of waking the thread again for it. In a cluster, all holds of one
      * slot are due at once anyway. */
-    int64_t due_ms = rli_now_ms() + (engine->settings->mode == RLI_CLUSTER ? 0 : rli_watchdog_timeout_part(watchdog, 60));
+    int64_t due_ms = rli_now_ms() +
+                     (engine->settings->mode == RLI_CLUSTER ? 0 : rli_watchdog_timeout_part(watchdog, 60));
     /* Most batches are of few threads, so check each thread once. */
     const rli_thread_life *alive = NULL;
     rli_session *session;
@@ -92,7 +94,8 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch)
 typedef char owner_text[RLI_OWNER_TEXT];
 
 /* Writes the request. Needs no mutex: the sessions keep their names and numbers while they are marked as
- * `renewing` or `looking`. Returns false when out of memory. In both cases the caller clears the call, then frees the texts. */
+ * `renewing` or `looking`. Returns false when out of memory. In both cases the caller clears the call, then frees the
+ * texts. */
 static bool word(const rli_renewal_batch *batch, rli_call *call, owner_text **texts)
 {
     rli_engine *engine = batch->watchdog->engine;
@@ -141,7 +144,8 @@ static rlock_status connect_node(const rli_renewal_batch *batch)
     rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
-    op.deadline_ms = rli_earlier(rli_after_ms(rli_watchdog_timeout_part(batch->watchdog, 12) + CONNECT_MS), batch->ends_ms);
+    op.deadline_ms = rli_earlier(rli_after_ms(rli_watchdog_timeout_part(batch->watchdog, 12) + CONNECT_MS),
+                                 batch->ends_ms);
     status = rli_pipeline_connect(&batch->node->background, &op);
     rli_operation_end(&op);
     return status;
@@ -158,8 +162,8 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 /* --- the answer --- */
 
 /* A renewed hold is old enough to be tracked. With a short watchdog timeout that comes before its age is noticed. The
- * renewal has read the key, so a server that tracks already need not be asked again; otherwise tracking begins, and then
- * all old holds there are read. */
+ * renewal has read the key, so a server that tracks already need not be asked again; otherwise tracking begins, and
+ * then all old holds there are read. */
 static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
 {
     if (session->old || !engine->watch.on || !session->kind->look)
@@ -168,7 +172,8 @@ static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
     rli_tracking_want(engine, node);
 }
 
-/* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at again_ms. */
+/* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at
+ * again_ms. */
 static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
@@ -203,8 +208,8 @@ static void discard(rli_renewal_batch *batch)
     free(batch);
 }
 
-/* Whether the server may have refused the whole batch because of one of its keys: one to which the user has no right, or one
- * that has moved to another node while others have not. */
+/* Whether the server may have refused the whole batch because of one of its keys: one to which the user has no right,
+ * or one that has moved to another node while others have not. */
 static bool is_of_one_key(const redisReply *reply)
 {
     rli_reply_action action = reply ? rli_reply_action_of(reply) : RLI_TAKE;

@@ -9,9 +9,9 @@
 /* Sends one batch of due holds, beginning with the session `timer`; or puts the session off when its server is
  * silent. Engine's mutex held on entry and return, not meanwhile. */
 void rli_renew_due(rli_watchdog *watchdog, rli_session *timer);
-/* Returns whether a batch may be sent to the node of what is due since due_ms. Otherwise *until_ms is when to try again: the
- * node does not answer; or 0: enough is under way there, and it has waited a moment for that, without the engine's mutex,
- * which is held on entry and return. node NULL: it may. */
+/* Returns whether a batch may be sent to the node of what is due since due_ms. Otherwise *until_ms is when to try
+ * again: the node does not answer; or 0: enough is under way there, and it has waited a moment for that, without the
+ * engine's mutex, which is held on entry and return. node NULL: it may. */
 bool rli_renew_may_send(rli_watchdog *watchdog, const rli_node *node, int64_t due_ms, int64_t *until_ms);
 /* Sends the batch, of renewals or looks. Engine's mutex held on entry and return, not meanwhile. */
 void rli_renew_dispatch(struct rli_renewal_batch *batch);

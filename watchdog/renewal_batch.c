@@ -10,8 +10,8 @@
 #include <time.h>
 
 /* Limits what is under way to one server at once. The server answers all it has read of us before it turns to another
- * client, and sends that client's answer with the answers to what it has read of us meanwhile. So another client may wait
- * for twice these limits, at 2 to 3 us a name. */
+ * client, and sends that client's answer with the answers to what it has read of us meanwhile. So another client may
+ * wait for twice these limits, at 2 to 3 us a name. */
 #define MOST_BATCHES    32
 #define MOST_NAMES      100
 #define MOST_NAMES_LATE 800
@@ -73,7 +73,8 @@ bool rli_renewal_batch_send(rli_renewal_batch *batch, rli_call *call)
     return false;
 }
 
-/* Takes what is back, in the order in which it came: a look that was answered before a renewal says nothing against that. */
+/* Takes what is back, in the order in which it came: a look that was answered before a renewal says nothing against
+ * that. */
 static rli_renewal_batch *take_landed(rli_renewal_batches *batches)
 {
     rli_renewal_batch *in_order = NULL;

@@ -1,5 +1,5 @@
-/* Renewal batch: renewals of several holds, or looks at them, in one request under way; there may be several batches, to
- * several servers. */
+/* Renewal batch: renewals of several holds, or looks at them, in one request under way; there may be several batches,
+ * to several servers. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_RENEWAL_BATCH_H
 #define RLI_RENEWAL_BATCH_H

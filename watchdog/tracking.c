@@ -118,7 +118,9 @@ static rlock_status connect_to(const tending *tend, rli_node *node, uint64_t *se
     status = rli_pipeline_connect(&node->background, &op);
     rli_operation_end(&op);
     *serial = rli_pipeline_serial(&node->background, run_id);
-    return status != RLOCK_OK || *serial ? status : rli_fail(RLOCK_UNAVAILABLE, "Redis at %s ended the connection", node->address.text);
+    return status != RLOCK_OK || *serial
+               ? status
+               : rli_fail(RLOCK_UNAVAILABLE, "Redis at %s ended the connection", node->address.text);
 }
 
 /* The server tracks what is read on that connection from now on. */
@@ -156,7 +158,8 @@ static void begin(tending *tend, rli_node *node)
     }
     /* To another server, the number means another connection. */
     if (status == RLOCK_OK && run_id && own_run_id && run_id != own_run_id)
-        status = rli_fail(RLOCK_UNAVAILABLE, "connections to Redis at %s lead to different servers", node->address.text);
+        status = rli_fail(RLOCK_UNAVAILABLE, "connections to Redis at %s lead to different servers",
+                          node->address.text);
     if (status == RLOCK_OK)
         status = switch_on(tend, node, id);
     serial_after = rli_pipeline_serial(&node->background, &own_run_id);

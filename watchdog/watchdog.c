@@ -39,8 +39,8 @@ static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
     int64_t until_ms = RLI_NEVER;
     if (first)
         until_ms = first->at_ms;
-    /* The lock whose timer woke us was released before we ran. Another one will probably follow: wake by ourselves after
-     * this time, so that its timer need not wake us. */
+    /* The lock whose timer woke us was released before we ran. Another one will probably follow: wake by ourselves
+     * after this time, so that its timer need not wake us. */
     else if (called)
         until_ms = rli_after_ms(rli_earlier(rli_renewal_period_ms(engine->settings),
                                             engine->watch.on ? RLI_WATCH_AGE_MS : RLI_NEVER));

@@ -4,8 +4,8 @@
  * the thread that calls that. A program with an event loop watches one descriptor, rlock_client_fd(). Async and
  * blocking calls may be mixed on one client, and on one lock.
  *
- * A thread is not a useful owner here, so locks need a named owner: a handle from rlock_for_owner(), or the owner in the
- * options.
+ * A thread is not a useful owner here, so locks need a named owner: a handle from rlock_for_owner(), or the owner in
+ * the options.
  *
  * While the program does not call rlock_client_process(), operations go on in the background, several times a second,
  * and holds are renewed; only the functions wait to be called. */
@@ -58,23 +58,23 @@ RLOCK_API int rlock_client_fd(rlock_client *client);
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *client);
 
 /* For all calls that begin an operation on a lock: RLOCK_OK: the operation has begun, and `fn` (NULL: none) will be
- * called once. Otherwise nothing has begun and `fn` will not be called: RLOCK_INVALID (an argument is wrong, or no owner
- * is named), RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY, RLOCK_CLOSED, RLOCK_FORKED. Any thread, also from a function that is
- * being called. The handle may be freed at once. `arg` is passed on.
+ * called once. Otherwise nothing has begun and `fn` will not be called: RLOCK_INVALID (an argument is wrong, or no
+ * owner is named), RLOCK_UNSUPPORTED, RLOCK_NO_MEMORY, RLOCK_CLOSED, RLOCK_FORKED. Any thread, also from a function
+ * that is being called. The handle may be freed at once. `arg` is passed on.
  * The status of the result is one that the blocking call of that name returns.
  *
- * Multi and red locks have rlock_lock_async, rlock_unlock_async, rlock_extend_async and rlock_is_held_async; sharded locks have
- * all calls on locks. For all three: each member must name an owner, unless the call does. `fn` is called from rlock_client_process()
- * of the first member's client, or of the first one whose client is open when the call begins. Process the clients of all
- * members: requests to a client that is not processed go on in the background only.
+ * Multi and red locks have rlock_lock_async, rlock_unlock_async, rlock_extend_async and rlock_is_held_async; sharded
+ * locks have all calls on locks. For all three: each member must name an owner, unless the call does. `fn` is called
+ * from rlock_client_process() of the first member's client, or of the first one whose client is open when the call
+ * begins. Process the clients of all members: requests to a client that is not processed go on in the background only.
  * If that client is closed meanwhile, the call ends within rlock_client_close(). An acquire ends with RLOCK_CLOSED, and
- * gives back what it has taken through the other clients. An unlock still releases the members of the other clients; its
- * status is RLOCK_OK if all members (of a red lock: a majority) were released, else that of a member that was not, as
- * RLOCK_CLOSED. rlock_client_close() waits for the answers, for each member at most 250 ms after an acquire, or that
+ * gives back what it has taken through the other clients. An unlock still releases the members of the other clients;
+ * its status is RLOCK_OK if all members (of a red lock: a majority) were released, else that of a member that was not,
+ * as RLOCK_CLOSED. rlock_client_close() waits for the answers, for each member at most 250 ms after an acquire, or that
  * client's `timeout` after an unlock. A member whose client is closed is held until its lease ends. */
 
-/* As rlock_lock_with(). `options` (NULL: RLOCK_LOCK_OPTIONS_INIT) is copied; its token must live until the operation has
- * ended. Java: lockAsync(threadId), tryLockAsync(waitTime, leaseTime, unit, threadId). */
+/* As rlock_lock_with(). `options` (NULL: RLOCK_LOCK_OPTIONS_INIT) is copied; its token must live until the operation
+ * has ended. Java: lockAsync(threadId), tryLockAsync(waitTime, leaseTime, unit, threadId). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_async(rlock *lock, const rlock_lock_options *options,
                                                          rlock_result_fn *fn, void *arg);
 
@@ -192,8 +192,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_delete_async(rloc
 
 /* As rlock_permit_semaphore_available_permits(); the answer is how many permits are available. Java:
  * availablePermitsAsync(). */
-RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore,
-                                                                                       rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status
+rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg);
 
 /* As rlock_permit_semaphore_acquired_permits(); the answer is how many permits are acquired. Java:
  * acquiredPermitsAsync(). */
@@ -204,8 +204,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_acquired_permits_
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_get_permits_async(rlock_permit_semaphore *semaphore,
                                                                                  rlock_result_fn *fn, void *arg);
 
-/* For the acquires of a permit-expirable semaphore: the permits are result->permits, valid while `fn` runs; copy what is
- * needed later. The calls also return RLOCK_INVALID if `fn` is NULL, because the ids would be lost, and
+/* For the acquires of a permit-expirable semaphore: the permits are result->permits, valid while `fn` runs; copy what
+ * is needed later. The calls also return RLOCK_INVALID if `fn` is NULL, because the ids would be lost, and
  * RLOCK_UNSUPPORTED if the system has no random bytes for ids. */
 
 /* As rlock_permit_semaphore_acquire(): waits without a limit for one permit, leased for `lease_ms` milliseconds. Java:
@@ -268,9 +268,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_try_release_many_
 
 /* As rlock_permit_semaphore_update_lease_time(), `lease_ms` in milliseconds; the answer is whether the permit existed.
  * `id` is copied. Java: updateLeaseTimeAsync(permitId, leaseTime, unit). */
-RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore,
-                                                                                       const char *id, int64_t lease_ms,
-                                                                                       rlock_result_fn *fn, void *arg);
+RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time_async(
+    rlock_permit_semaphore *semaphore, const char *id, int64_t lease_ms, rlock_result_fn *fn, void *arg);
 
 /* As rlock_permit_semaphore_get_lease_time(); the answer is what is left of the lease, in milliseconds, or
  * RLOCK_PERMIT_FOREVER. `id` is copied. Java: getLeaseTimeAsync(permitId). */

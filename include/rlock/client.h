@@ -72,14 +72,16 @@ RLOCK_API void rlock_client_close(rlock_client *client);
 /* The client's id: a UUID of version 8, in 36 characters, owned by the client. NULL for NULL. */
 RLOCK_API const char *rlock_client_id(const rlock_client *client);
 
-/* How long the calls of one handle wait for an answer, and how often they ask, where that is to differ from the client's
- * configuration. Start from RLOCK_CALL_OPTIONS_INIT: nothing differs. Java: CommonOptions (InvocationOptions). */
+/* How long the calls of one handle wait for an answer, and how often they ask, where that is to differ from the
+ * client's configuration. Start from RLOCK_CALL_OPTIONS_INIT: nothing differs. Java: CommonOptions
+ * (InvocationOptions). */
 typedef struct rlock_call_options {
     size_t size; /* sizeof(rlock_call_options) in the program */
-    /* How long to wait for the answer to one request: 1 to the client's `timeout`, as that judges the connections, which
-     * all handles share; -1: the client's. Java: timeout(). */
+    /* How long to wait for the answer to one request: 1 to the client's `timeout`, as that judges the connections,
+     * which all handles share; -1: the client's. Java: timeout(). */
     int64_t timeout_ms;
-    /* How many more times to send a request that was not answered: 0 to 1000; -1: the client's. Java: retryAttempts(). */
+    /* How many more times to send a request that was not answered: 0 to 1000; -1: the client's. Java:
+     * retryAttempts(). */
     int64_t retry_attempts;
     /* The pause before each of them: 0 to 3600000; -1: the client's retryDelay. Java: retryInterval(). */
     int64_t retry_interval_ms;
@@ -95,13 +97,14 @@ typedef enum rlock_lost_reason {
     RLOCK_LOST_EXPIRED = 0,
     /* The server no longer has it: it was forced open, deleted, or lost in a restart. */
     RLOCK_LOST_GONE = 1,
-    /* The thread that held it has ended; the hold is no longer renewed. Reported when its next renewal would have been due:
-     * after a third of lockWatchdogTimeout at the latest. */
+    /* The thread that held it has ended; the hold is no longer renewed. Reported when its next renewal would have been
+     * due: after a third of lockWatchdogTimeout at the latest. */
     RLOCK_LOST_OWNER_EXITED = 2,
     /* With unlockWaits=false: the server refused the release, or did not answer it before the lease ended.
      * The lock may have stayed locked, without an owner, until the end of the lease. */
     RLOCK_LOST_NOT_RELEASED = 3,
-    /* Its validity ended because the server answered the renewal with an error, for want of a right, say (docs/security.md). */
+    /* Its validity ended because the server answered the renewal with an error, for want of a right, say
+     * (docs/security.md). */
     RLOCK_LOST_REFUSED = 4
 } rlock_lost_reason;
 
@@ -112,22 +115,23 @@ typedef struct rlock_lost_event {
     bool named_owner; /* true: an owner from rlock_for_owner or the options; false: a thread */
     int hold_count;   /* how many holds are lost */
     rlock_lost_reason reason;
-    /* The id of a permit that was acquired with RLOCK_PERMIT_WATCHDOG, valid during the callback; then `name` is that of its
-     * semaphore, `owner` is 0 and `hold_count` 1. NULL: a lock was lost. */
+    /* The id of a permit that was acquired with RLOCK_PERMIT_WATCHDOG, valid during the callback; then `name` is that
+     * of its semaphore, `owner` is 0 and `hold_count` 1. NULL: a lock was lost. */
     const char *permit;
 } rlock_lost_event;
 
 typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);
 
-/* Whether servers report changes that others make to this client's locks, so that a loss is told at once: rlock_on_lost is
- * called, rlock_valid_for() is 0 and the unlock returns RLOCK_LOST. In all other states, and for holds younger than a
- * second, a loss is found at the next renewal (a third of lockWatchdogTimeout) or when the lease has ended. */
+/* Whether servers report changes that others make to this client's locks, so that a loss is told at once: rlock_on_lost
+ * is called, rlock_valid_for() is 0 and the unlock returns RLOCK_LOST. In all other states, and for holds younger than
+ * a second, a loss is found at the next renewal (a third of lockWatchdogTimeout) or when the lease has ended. */
 typedef enum rlock_tracking {
     RLOCK_TRACKING_IDLE = 0,          /* no hold has been older than a second: nothing is tracked yet */
     RLOCK_TRACKING_ON = 1,            /* holds that are older than a second are tracked */
     RLOCK_TRACKING_CONNECTING = 2,    /* it is being set up, or set up anew after a connection ended */
     RLOCK_TRACKING_DISABLED = 3,      /* lossTracking is false */
-    RLOCK_TRACKING_REFUSED = 4,       /* a server lacks it (Redis before 6.0, a proxy), or the user has no right to it */
+    /* a server lacks it (Redis before 6.0, a proxy), or the user has no right to it */
+    RLOCK_TRACKING_REFUSED = 4,
     RLOCK_TRACKING_TOO_MANY_HOLDS = 5,/* the client has more holds than lossTrackingMaxHolds */
     RLOCK_TRACKING_FALSE_ALARMS = 6   /* most reports were no loss: tracking rests for five minutes */
 } rlock_tracking;
@@ -142,8 +146,8 @@ RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_trackin
  * use locks, but must not close the client.
  * A client has one function: a later call replaces it, and NULL removes it. When the call returns, the former
  * function is no longer running (unless it made the call itself). `arg` must stay valid until then.
- * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no loss
- * will be reported; RLOCK_CLOSED, RLOCK_FORKED. Any thread. */
+ * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no
+ * loss will be reported; RLOCK_CLOSED, RLOCK_FORKED. Any thread. */
 RLOCK_API rlock_status rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg);
 
 #ifdef __cplusplus

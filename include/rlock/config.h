@@ -181,8 +181,8 @@ RLOCK_API void rlock_config_delete(rlock_config *config);
  *        copied and belongs to the config, so end the config with rlock_config_free() or rlock_config_delete().
  *        NULL unsets a string. "address" replaces addresses that a file gave.
  * RLOCK_OK; RLOCK_INVALID: the name is unknown, or the value of a number, word or bool is malformed or out of range
- * (rlock_last_error() says which); RLOCK_NO_MEMORY. Unless RLOCK_OK, `config` is unchanged. Strings, such as an address,
- * are checked when a client is opened. Only one thread at a time may use a config. */
+ * (rlock_last_error() says which); RLOCK_NO_MEMORY. Unless RLOCK_OK, `config` is unchanged. Strings, such as an
+ * address, are checked when a client is opened. Only one thread at a time may use a config. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_config_set(rlock_config *config, const char *name, const char *value);
 
 /* Reads a configuration file of Redisson, YAML or JSON, into `config`, which rlock_config_init() or

@@ -92,16 +92,17 @@ typedef struct rlock_inspection {
     size_t process_count; /* 0 until rlock_inspect_processes() */
     /* One per client id of the holders and waiters; rlock_inspection_process() finds the process of an owner. */
     rlock_process **processes;
-    /* Of a group lock: how many values of the group each holder holds, in the order of `holders`. Their hold_count is that
-     * of the value that they hold most often, left_ms is until the last of their values ends. Else NULL. */
+    /* Of a group lock: how many values of the group each holder holds, in the order of `holders`. Their hold_count is
+     * that of the value that they hold most often, left_ms is until the last of their values ends. Else NULL. */
     int64_t *value_counts;
 } rlock_inspection;
 
 /* Reads what is stored for `name` and the keys that belong to it, with one script, so that the parts are
  * consistent; and if there is nothing, looks for a signal-list lock with another. Changes nothing on the server.
  * *inspection is set only on RLOCK_OK; end it with rlock_inspection_free().
- * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has, or a hash with a field that
- * names no owner (the message says so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_SERVER, also if the key is of a type that no lock, semaphore or latch has, or a hash with a field
+ * that names no owner (the message says so); RLOCK_UNAVAILABLE; RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED;
+ * RLOCK_NO_MEMORY. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_inspect(rlock_client *client, const char *name,
                                                       rlock_inspection **inspection);
 
@@ -171,9 +172,9 @@ typedef struct rlock_server {
 typedef void rlock_server_fn(const rlock_server *server, void *arg);
 
 /* Asks the master, or all masters of a cluster, about version, settings and state. Changes nothing.
- * RLOCK_OK; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some slots; RLOCK_SERVER: a server refused the
- * connection (a password, say); RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. A server that refuses a question
- * is no failure: what it would have said is missing. Blocks. Any thread. */
+ * RLOCK_OK; RLOCK_UNAVAILABLE: a server did not answer, or no node serves some slots; RLOCK_SERVER: a server refused
+ * the connection (a password, say); RLOCK_INVALID; RLOCK_CLOSED; RLOCK_FORKED; RLOCK_NO_MEMORY. A server that refuses a
+ * question is no failure: what it would have said is missing. Blocks. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg);
 
 #ifdef __cplusplus

@@ -30,12 +30,12 @@ RLOCK_API rlock *rlock_get_lock(rlock_client *client, const char *name);
  * ms. For servers on which pub/sub is a burden. Java: getSpinLock(name). */
 RLOCK_API rlock *rlock_get_spin_lock(rlock_client *client, const char *name);
 
-/* How long a waiter of a spin, token or signal-list lock sleeps between two requests: initial_ms after the first refusal; after
- * each further refusal multiplier times as long; at most max_ms. jitter_percent says which part of that is left to
- * chance: with 50 a pause of 100 ms lasts 50 to 100 ms. With 0 it is Redisson's: a random number of ms from 0 to the
- * number of earlier refusals is added before max_ms limits it, and with a multiplier of 1 it is exactly initial_ms.
- * Ranges: times 1 ms to a day (86400000), multiplier 1 to 1000, jitter_percent 0 to 100. With other values no handle is
- * made (RLOCK_INVALID). */
+/* How long a waiter of a spin, token or signal-list lock sleeps between two requests: initial_ms after the first
+ * refusal; after each further refusal multiplier times as long; at most max_ms. jitter_percent says which part of that
+ * is left to chance: with 50 a pause of 100 ms lasts 50 to 100 ms. With 0 it is Redisson's: a random number of ms from
+ * 0 to the number of earlier refusals is added before max_ms limits it, and with a multiplier of 1 it is exactly
+ * initial_ms. Ranges: times 1 ms to a day (86400000), multiplier 1 to 1000, jitter_percent 0 to 100. With other values
+ * no handle is made (RLOCK_INVALID). */
 typedef struct rlock_back_off {
     size_t size; /* sizeof(rlock_back_off) in the program */
     int64_t initial_ms;
@@ -64,9 +64,9 @@ RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name
 /* As rlock_get_lock, for a token lock: a string under the name itself, written as by SET NX PX, whose value is a token
  * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and
  * shares names with them; Redisson knows no such lock.
- * The server stores no hold count; this process counts. Such programs publish no message when they release, so waiters ask
- * repeatedly, with pauses of 50 ms at first and up to 200 ms, and when the token expires; a release by this library wakes
- * them at once. A token without expiry is waited for as long as it stands, and never broken. */
+ * The server stores no hold count; this process counts. Such programs publish no message when they release, so waiters
+ * ask repeatedly, with pauses of 50 ms at first and up to 200 ms, and when the token expires; a release by this library
+ * wakes them at once. A token without expiry is waited for as long as it stands, and never broken. */
 RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
 
 /* Makes a token lock with another back-off, which is copied. NULL: as rlock_get_token_lock. */
@@ -74,10 +74,10 @@ RLOCK_API rlock *rlock_get_token_lock_with(rlock_client *client, const char *nam
 
 /* As rlock_get_lock, for a signal-list lock, the lock of python-redis-lock: a string "lock:NAME" whose value is a token
  * that no other owner has, and a list "lock-signal:NAME". It shares names with that library; Redisson knows no such
- * lock. Of the waiting clients, a release wakes the one that has waited longest, and no other: while threads of a client
- * wait, a separate connection waits in BLPOP for the first of them. The others are served in their order.
- * The server stores no hold count; this process counts. A lock that expires wakes no waiter, so waiters also ask when the
- * token that they saw expires, and every five seconds.
+ * lock. Of the waiting clients, a release wakes the one that has waited longest, and no other: while threads of a
+ * client wait, a separate connection waits in BLPOP for the first of them. The others are served in their order.
+ * The server stores no hold count; this process counts. A lock that expires wakes no waiter, so waiters also ask when
+ * the token that they saw expires, and every five seconds.
  * In a cluster the name must have a part in braces, as in "a{b}c": otherwise the two keys would be in different slots
  * (RLOCK_INVALID). */
 RLOCK_API rlock *rlock_get_signal_lock(rlock_client *client, const char *name);
@@ -112,15 +112,15 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * (rlock_for_owner). A member may itself be a multi lock or a red lock. A lock that is given twice is taken
  * twice, which reentrant locks allow.
  * Differences from what is said below for all locks:
- * rlock_unlock       releases all members, even if one fails; returns the status of the first that failed. Members of one
- *                    client are released from the last to the first.
+ * rlock_unlock       releases all members, even if one fails; returns the status of the first that failed. Members of
+ *                    one client are released from the last to the first.
  * RLOCK_TIMEOUT      is also possible for a wait without limit: again and again the lease of the first member
  *                    ended before the last one was taken; the lease is too short.
  * rlock_is_held      asks for each member.
  * rlock_valid_for    is the least of its members'.
  * RLOCK_UNSUPPORTED  hold count, is-locked, time to live and force unlock: ask the members.
- * rlock_get_token    if one member at least is a fenced lock: the token of the first such one in the order by server and
- *                    name, which is the same for all multi locks of these members. It excludes late writes of
+ * rlock_get_token    if one member at least is a fenced lock: the token of the first such one in the order by server
+ *                    and name, which is the same for all multi locks of these members. It excludes late writes of
  *                    owners that hold that member, and of no other owners.
  * rlock_name         is NULL. rlock_on_lost reports the member that was lost, by its name.
  * NULL: RLOCK_INVALID (no locks, too many, or a NULL among them), RLOCK_NO_MEMORY, RLOCK_CLOSED or
@@ -128,28 +128,28 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * Java: getMultiLock(locks), org.redisson.RedissonMultiLock. */
 RLOCK_API rlock *rlock_get_multi_lock(rlock *const *locks, size_t n);
 
-/* As rlock_get_multi_lock, for a red lock of 1 to 1024 locks: it is held when more than half of its members (n/2 + 1) are held,
- * each on a separate server. So it works while fewer than half of the servers are down. The wait for each
+/* As rlock_get_multi_lock, for a red lock of 1 to 1024 locks: it is held when more than half of its members (n/2 + 1)
+ * are held, each on a separate server. So it works while fewer than half of the servers are down. The wait for each
  * member is the n-th part of the whole wait.
  * The members must be single locks, and none may be given twice (the same name on the same server and
  * database); else RLOCK_INVALID.
  * rlock_unlock       tries all members; RLOCK_OK if more than half were held and released.
  * rlock_valid_for    how long more than half of the members are valid, less 2 ms for clock drift (the
  *                    members' times are already 1 % shorter than the lease).
- * RLOCK_TIMEOUT      too many members are held by others. Fewer than half that fail for another reason (a closed client, a
- *                    refusal) do not end the wait for the rest.
+ * RLOCK_TIMEOUT      too many members are held by others. Fewer than half that fail for another reason (a closed
+ *                    client, a refusal) do not end the wait for the rest.
  * RLOCK_UNAVAILABLE  there is no majority, but the members that did not answer could have made one.
- * rlock_get_token    if all members are fenced locks: greater than the token of every earlier grant of a majority of them,
- *                    since a majority's counters are raised to it before the call returns.
+ * rlock_get_token    if all members are fenced locks: greater than the token of every earlier grant of a majority of
+ *                    them, since a majority's counters are raised to it before the call returns.
  * If all members are token locks, it is the lock of npm's redlock and of other libraries that follow the description of
  * "Redlock". Then all members are asked at the same time, each for at most 250 ms (or its client's timeout, if that is
- * less), and no call waits at a server: without a majority, it releases its members and asks again after the back-off of
- * the first member. While its owner holds it under the watchdog, it takes a member anew whose server was down or came back empty.
- * Java: RedissonRedLock(locks), which Redisson has deprecated. */
+ * less), and no call waits at a server: without a majority, it releases its members and asks again after the back-off
+ * of the first member. While its owner holds it under the watchdog, it takes a member anew whose server was down or
+ * came back empty. Java: RedissonRedLock(locks), which Redisson has deprecated. */
 RLOCK_API rlock *rlock_get_red_lock(rlock *const *locks, size_t n);
 
-/* How a red lock is acquired. min_valid_percent, 0 to 100: an acquisition after which the lock would be valid for less than
- * that part of its lease (under the watchdog: of lockWatchdogTimeout) is undone, and tried again or refused
+/* How a red lock is acquired. min_valid_percent, 0 to 100: an acquisition after which the lock would be valid for less
+ * than that part of its lease (under the watchdog: of lockWatchdogTimeout) is undone, and tried again or refused
  * (RLOCK_TIMEOUT). 0: it is enough if any of it is left. */
 typedef struct rlock_red_options {
     size_t size; /* sizeof(rlock_red_options) in the program */
@@ -165,8 +165,8 @@ typedef struct rlock_red_options {
 RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rlock_red_options *options);
 
 /* Makes a lock for a hot resource in `shards` parts (1 to 1024): as many owners hold it at a time, each another part,
- * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters, unless
- * NAME has a hash tag in braces. All programs must use the same number of parts.
+ * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters,
+ * unless NAME has a hash tag in braces. All programs must use the same number of parts.
  * An acquire takes any part that is free; they are asked in random order. When none is free it waits for one of them,
  * for 20 to 200 ms, and then looks at all again. An owner that holds a part takes the same one again.
  * Differences from what is said below for all locks:
@@ -175,9 +175,9 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * rlock_is_locked             whether all parts are held.
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
- * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones acquired.
- * While one could, it stands in for the others. Each server that does not answer makes an acquire up to 750 ms longer
- * than its wait, whatever its number of parts.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones
+ * acquired. While one could, it stands in for the others. Each server that does not answer makes an acquire up to 750
+ * ms longer than its wait, whatever its number of parts.
  * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
  * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
  * Any thread. */
@@ -189,9 +189,9 @@ RLOCK_API rlock *rlock_get_sharded_lock(rlock_client *client, const char *name, 
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_shard(rlock *lock, int *shard);
 
 /* Sets the timeout and retries of this handle's calls from now on. They are copied, and go along to the handles that
- * rlock_for_owner and the functions for multi and red locks make of this one. On a multi, red or sharded lock: sets them for
- * each member. No other thread may use the handle meanwhile; set them before it is shared. Renewals and clean-up in the
- * background keep the client's. Local: does not ask the server.
+ * rlock_for_owner and the functions for multi and red locks make of this one. On a multi, red or sharded lock: sets
+ * them for each member. No other thread may use the handle meanwhile; set them before it is shared. Renewals and
+ * clean-up in the background keep the client's. Local: does not ask the server.
  * RLOCK_OK; RLOCK_INVALID: a pointer is NULL, an option is out of range, or the options were not started from
  * RLOCK_CALL_OPTIONS_INIT: nothing was changed; RLOCK_CLOSED, RLOCK_FORKED. Java: getLock(CommonOptions). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_set_call_options(rlock *lock, const rlock_call_options *options);
@@ -217,13 +217,14 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  * RLOCK_UNAVAILABLE   not held: the server could not be asked within the configured attempts, or within the
  *                     time that the call has for them.
  * RLOCK_SERVER        not held: the server refused. WRONGTYPE: the name is a key of another type.
- * RLOCK_LOST          this owner held the lock already, and the call found that this hold is lost. Unlock as often as it
- *                     was locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held. A loss that this
- *                     process knew of before, so that rlock_valid_for() was 0, does not hinder the call: it acquires the
- *                     lock anew, and the lost holds' unlocks, after that of the new one, return RLOCK_LOST.
+ * RLOCK_LOST          this owner held the lock already, and the call found that this hold is lost. Unlock as often as
+ *                     it was locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held. A loss that
+ *                     this process knew of before, so that rlock_valid_for() was 0, does not hinder the call: it
+ *                     acquires the lock anew, and the lost holds' unlocks, after that of the new one, return
+ *                     RLOCK_LOST.
  * RLOCK_ALREADY_HELD  a non-reentrant lock that this owner holds; it still holds it.
- * RLOCK_NOT_SYNCED    not held: no replica confirmed the acquisition, so it was undone (checkLockSyncedSlaves). Only with
- *                     servers that have replicas.
+ * RLOCK_NOT_SYNCED    not held: no replica confirmed the acquisition, so it was undone (checkLockSyncedSlaves). Only
+ *                     with servers that have replicas.
  * RLOCK_INVALID       an argument is wrong, or this owner holds the lock as often as can be counted: 2147483647 times,
  *                     of a read side fewer. Also RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: nothing new is held.
  * Follows org.redisson.RedissonLock. */
@@ -274,11 +275,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock
  * server instead. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_token(rlock *lock, uint64_t *token);
 
-/* Writes the string `key` (with the client's prefix) in Redis, unless a holder with a newer fencing token has written it:
- * a holder that was paused beyond its lease overwrites nothing that the next one wrote. `value` is `length` bytes of
- * any kind, 512 MiB at most. The key rlock_fence:{key} keeps the token, without a time to live; both are in one cluster
- * slot. Every program that writes the string must write it this way, or the way that docs/fenced-lock.md shows for other
- * programs.
+/* Writes the string `key` (with the client's prefix) in Redis, unless a holder with a newer fencing token has written
+ * it: a holder that was paused beyond its lease overwrites nothing that the next one wrote. `value` is `length` bytes
+ * of any kind, 512 MiB at most. The key rlock_fence:{key} keeps the token, without a time to live; both are in one
+ * cluster slot. Every program that writes the string must write it this way, or the way that docs/fenced-lock.md shows
+ * for other programs.
  * RLOCK_OK            written.
  * RLOCK_LOST          a newer token has written it: the hold that had this one is over. Nothing changed.
  * RLOCK_UNAVAILABLE   no answer: it may have been written, or may be written later, but not over a write with a newer
@@ -296,8 +297,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
  * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: this process has given up the hold and no longer renews
  * it; do not unlock again for it. The server is told in the background, or the lock's TTL ends.
  * RLOCK_FORKED, RLOCK_INVALID: nothing was done; the lock is still held.
- * RLOCK_CLOSED       the client is closed. If that was before the call, the lock stays held until its TTL ends; if another
- *                    thread closed it during the call, the server may have released it.
+ * RLOCK_CLOSED       the client is closed. If that was before the call, the lock stays held until its TTL ends; if
+ *                    another thread closed it during the call, the server may have released it.
  * With unlock_waits = false (rlock_config), the call returns RLOCK_OK when the release of the last hold is on
  * its way, and does not wait for the answer:
  *   - On return, the operating system has the request: it reaches the server even if the process ends. If the
@@ -315,14 +316,14 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_fenced_set(rlock_client *client, c
 RLOCK_API rlock_status rlock_unlock(rlock *lock);
 
 /* Extends this owner's hold: with all its levels it lasts for at least lease_ms from now (1 to RLOCK_LEASE_MAX_MS), on
- * the server and by rlock_valid_for. Shortens nothing. A hold under the watchdog is renewed as before; so it lasts longer
- * if the process dies, until the end of the extension.
+ * the server and by rlock_valid_for. Shortens nothing. A hold under the watchdog is renewed as before; so it lasts
+ * longer if the process dies, until the end of the extension.
  * Multi lock: all members, in turn, until one fails. Red lock: more than half of the members must be extended. Sharded
  * lock: the part that this owner holds.
  * RLOCK_OK            extended.
  * RLOCK_NOT_OWNER     this owner does not hold the lock.
- * RLOCK_LOST          the hold had expired or was forced open before it could be extended. It stays lost: unlock as often
- *                     as it was locked.
+ * RLOCK_LOST          the hold had expired or was forced open before it could be extended. It stays lost: unlock as
+ *                     often as it was locked.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NO_MEMORY: still held, as long as before or longer.
  * RLOCK_INVALID, RLOCK_FORKED: nothing was done. RLOCK_CLOSED: the same, unless another thread closed the client during
  * the call: then the server may have extended it. The request may be repeated, and is. Blocks. Any thread.
@@ -339,16 +340,16 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_force_unlock(rlock *lock, bool *wa
  * Java: isLocked(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_locked(rlock *lock, bool *locked);
 
-/* How long the server keeps the lock if it is not renewed, in ms; -2: not locked; -1: no expiry. Asks the server; *ms is
- * set only on RLOCK_OK; else the statuses of rlock_is_locked(). Java: remainTimeToLive(). */
+/* How long the server keeps the lock if it is not renewed, in ms; -2: not locked; -1: no expiry. Asks the server; *ms
+ * is set only on RLOCK_OK; else the statuses of rlock_is_locked(). Java: remainTimeToLive(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_remain_time_to_live(rlock *lock, int64_t *ms);
 
 /* Whether this owner holds the lock. Asks the server; *held is set only on RLOCK_OK; else the statuses of
  * rlock_is_locked(). Java: isHeldByCurrentThread(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_is_held(rlock *lock, bool *held);
 
-/* How often this owner holds the lock; 0: not at all. Asks the server; *count is set only on RLOCK_OK; else the statuses
- * of rlock_is_locked(). Java: getHoldCount(). */
+/* How often this owner holds the lock; 0: not at all. Asks the server; *count is set only on RLOCK_OK; else the
+ * statuses of rlock_is_locked(). Java: getHoldCount(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_get_hold_count(rlock *lock, int *count);
 
 /* For how many more ms this owner may rely on holding the lock; 0: not held, or lost. Local: does not ask the

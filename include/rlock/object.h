@@ -17,14 +17,14 @@ extern "C" {
 /* An object, as the calls of this header see it. */
 typedef struct rlock_object rlock_object;
 
-/* The same object, seen as one of these calls sees it. It is the handle's own: it is freed with the handle, and must not
- * be used after that. NULL for NULL. */
+/* The same object, seen as one of these calls sees it. It is the handle's own: it is freed with the handle, and must
+ * not be used after that. NULL for NULL. */
 RLOCK_API rlock_object *rlock_semaphore_object(rlock_semaphore *semaphore);
 RLOCK_API rlock_object *rlock_permit_semaphore_object(rlock_permit_semaphore *semaphore);
 RLOCK_API rlock_object *rlock_count_down_latch_object(rlock_count_down_latch *latch);
 
-/* Sets the timeout and retries of the handle's calls from now on, as rlock_set_call_options does for a lock; same statuses.
- * No other thread may use the handle meanwhile. Java: getSemaphore(CommonOptions), … */
+/* Sets the timeout and retries of the handle's calls from now on, as rlock_set_call_options does for a lock; same
+ * statuses. No other thread may use the handle meanwhile. Java: getSemaphore(CommonOptions), … */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_set_call_options(rlock_object *object,
                                                                       const rlock_call_options *options);
 
@@ -52,14 +52,15 @@ typedef enum rlock_expire_when {
     RLOCK_EXPIRE_IF_LESS = 4     /* only if the new one is earlier */
 } rlock_expire_when;
 
-/* Sets its time to live, in ms (1 to RLOCK_LEASE_MAX_MS). *set (may be NULL): whether it exists and the condition holds.
- * At the end it is deleted: a semaphore has no permits then, even if some are taken, and waiters wait for a new one; a
- * latch is open, and its waiters wake. Java: expire(duration), expireIfSet(duration), … */
+/* Sets its time to live, in ms (1 to RLOCK_LEASE_MAX_MS). *set (may be NULL): whether it exists and the condition
+ * holds. At the end it is deleted: a semaphore has no permits then, even if some are taken, and waiters wait for a new
+ * one; a latch is open, and its waiters wake. Java: expire(duration), expireIfSet(duration), … */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_expire(rlock_object *object, int64_t ttl_ms,
                                                             rlock_expire_when when, bool *set);
 
 /* As rlock_object_expire; it ends at epoch_ms, milliseconds since 1970 by the server's clock (from 1 on, up to the
- * end of the year 9999). If that has passed, it is deleted at once. Java: expireAt(timestamp), expire(instant), expireIfSet(instant), … */
+ * end of the year 9999). If that has passed, it is deleted at once. Java: expireAt(timestamp), expire(instant),
+ * expireIfSet(instant), … */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_expire_at(rlock_object *object, int64_t epoch_ms,
                                                                rlock_expire_when when, bool *set);
 
@@ -74,11 +75,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_remain_time_to_live(rlock_o
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_get_expire_time(rlock_object *object, int64_t *epoch_ms);
 
 /* Gives the object on the server another name, as rlock_get_semaphore takes it, in place of what has that name. Its
- * permits go along; but those with RLOCK_PERMIT_WATCHDOG are renewed under the old name, so they are lost: rlock_on_lost
- * reports them, and they end with their lease. The handle keeps its name, and so stands for an object that does not exist
- * any more: make another one. Waiters of the new name look again. Those of the old one wait for a new semaphore; a latch of the old name is open.
- * Also RLOCK_INVALID: the object does not exist; or a cluster has the two names in different slots. Java:
- * rename(name). */
+ * permits go along; but those with RLOCK_PERMIT_WATCHDOG are renewed under the old name, so they are lost:
+ * rlock_on_lost reports them, and they end with their lease. The handle keeps its name, and so stands for an object
+ * that does not exist any more: make another one. Waiters of the new name look again. Those of the old one wait for a
+ * new semaphore; a latch of the old name is open. Also RLOCK_INVALID: the object does not exist; or a cluster has the
+ * two names in different slots. Java: rename(name). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_object_rename(rlock_object *object, const char *name);
 
 /* As rlock_object_rename, but only if nothing has the new name. *renamed (may be NULL): whether it did. Java:

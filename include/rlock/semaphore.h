@@ -79,12 +79,12 @@ typedef struct rlock_semaphore_options {
 } rlock_semaphore_options;
 #define RLOCK_SEMAPHORE_OPTIONS_INIT                                                                                   \
     {                                                                                                                  \
-        sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL, 0                                                           \
+        sizeof(rlock_semaphore_options), RLOCK_FOREVER, NULL, 0                                                        \
     }
 
 /* As rlock_semaphore_try_acquire, with options. Also RLOCK_INVALID: it must exist, and does not; a call that waits
- * notices a deletion when it asks again, after a message. The message of a RLOCK_TIMEOUT says in any case whether it exists.
- * Also RLOCK_CANCELLED: the token ended the wait; nothing is
+ * notices a deletion when it asks again, after a message. The message of a RLOCK_TIMEOUT says in any case whether it
+ * exists. Also RLOCK_CANCELLED: the token ended the wait; nothing is
  * taken. A request that is under way when the token fires is waited for, as above; if it takes permits, they
  * are the caller's (RLOCK_OK). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
@@ -131,10 +131,11 @@ typedef struct rlock_permit {
 
 /* As a lease: no expiry. Beware: RLOCK_WATCHDOG, the lease of locks, is the same number. It renews no permit. */
 #define RLOCK_PERMIT_FOREVER ((int64_t)-1)
-/* As the lease of an acquire: the watchdog renews the permit, for lockWatchdogTimeout each time. It stops when the permit is
- * released through this client, or the client is closed; the end of the acquiring thread does not stop it. A permit can be
- * lost: no renewal reached the server in time, another process released it, or the semaphore was deleted or renamed (then the
- * permit ends with its lease, under the new name). rlock_on_lost reports that. Redisson has no counterpart (redisson#3046). */
+/* As the lease of an acquire: the watchdog renews the permit, for lockWatchdogTimeout each time. It stops when the
+ * permit is released through this client, or the client is closed; the end of the acquiring thread does not stop it. A
+ * permit can be lost: no renewal reached the server in time, another process released it, or the semaphore was deleted
+ * or renamed (then the permit ends with its lease, under the new name). rlock_on_lost reports that. Redisson has no
+ * counterpart (redisson#3046). */
 #define RLOCK_PERMIT_WATCHDOG ((int64_t)-2)
 #define RLOCK_PERMITS_AT_ONCE 100000 /* limit for one call */
 
@@ -159,7 +160,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_set_permits(rlock
                                                                            int permits);
 
 /* Adds `permits`, or takes away as many if negative; the number available may fall below 0. Removes the
- * semaphore's time to live. Java: addPermits(permits), which leaves that of the taken permits: they end with it for ever. */
+ * semaphore's time to live. Java: addPermits(permits), which leaves that of the taken permits: they end with it for
+ * ever. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphore,
                                                                            int permits);
 
@@ -196,7 +198,7 @@ typedef struct rlock_permit_options {
 } rlock_permit_options;
 #define RLOCK_PERMIT_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL, 0                                        \
+        sizeof(rlock_permit_options), RLOCK_FOREVER, RLOCK_PERMIT_FOREVER, NULL, 0                                     \
     }
 
 /* As rlock_permit_semaphore_try_acquire_many, with options. Also RLOCK_CANCELLED: the token ended the wait;
@@ -227,10 +229,10 @@ RLOCK_API rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphor
 RLOCK_API rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count,
                                                                const rlock_permit *permits, int *released);
 
-/* Sets the permit's lease to lease_ms from now (1 to RLOCK_LEASE_MAX_MS; RLOCK_PERMIT_FOREVER: no expiry). *updated (may be
- * NULL): false if there is no such permit, or its lease has ended. From the call on this client renews the
- * permit no longer, whatever the status, unless that is RLOCK_INVALID; a renewal that is under way may still lengthen the
- * lease to lockWatchdogTimeout. Java: updateLeaseTime(permitId, leaseTime). */
+/* Sets the permit's lease to lease_ms from now (1 to RLOCK_LEASE_MAX_MS; RLOCK_PERMIT_FOREVER: no expiry). *updated
+ * (may be NULL): false if there is no such permit, or its lease has ended. From the call on this client renews the
+ * permit no longer, whatever the status, unless that is RLOCK_INVALID; a renewal that is under way may still lengthen
+ * the lease to lockWatchdogTimeout. Java: updateLeaseTime(permitId, leaseTime). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore,
                                                                                  const char *id, int64_t lease_ms,
                                                                                  bool *updated);

@@ -24,7 +24,7 @@ extern "C" {
     X(RLOCK_CANCELLED, 4, "the wait was cancelled")                                                                    \
     X(RLOCK_ALREADY_HELD, 5, "a non-reentrant lock that this owner holds already")                                     \
     X(RLOCK_INVALID, 6, "bad argument")                                                                                \
-    X(RLOCK_UNAVAILABLE, 7, "no server answered within the attempts")                                                   \
+    X(RLOCK_UNAVAILABLE, 7, "no server answered within the attempts")                                                  \
     X(RLOCK_UNKNOWN, 8, "sent, the answer was lost, and it must not be repeated")                                      \
     X(RLOCK_NOT_SYNCED, 9, "too few replicas confirmed; the acquisition was undone")                                   \
     X(RLOCK_SERVER, 10, "the server refused")                                                                          \
@@ -37,8 +37,9 @@ extern "C" {
  * RLOCK_NOT_OWNER    Java: IllegalMonitorStateException.
  * RLOCK_LOST         this owner held the lock, but the hold expired, was deleted or was forced open.
  * RLOCK_CANCELLED    Java: InterruptedException. Not held.
- * RLOCK_UNAVAILABLE  of an acquire: not held; if an unanswered request may have acquired the lock, that is undone in the
- *                    background. Of other calls: what the call says of it; an unlock has given up the hold, an extend keeps it.
+ * RLOCK_UNAVAILABLE  of an acquire: not held; if an unanswered request may have acquired the lock, that is undone in
+ *                    the background. Of other calls: what the call says of it; an unlock has given up the hold, an
+ *                    extend keeps it.
  * RLOCK_UNKNOWN      only from operations that cannot be repeated safely, such as force unlock.
  * RLOCK_NOT_SYNCED   only of acquires, with servers that have replicas: not held.
  * RLOCK_SERVER       READONLY, OOM, NOPERM, WRONGTYPE…; rlock_last_error() has the server's words. */

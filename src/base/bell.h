@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Makes a descriptor that nobody has rung yet; a forked child closes its copy. Close it with rli_fd_close. -1: errno says
- * why not. */
+/* Makes a descriptor that nobody has rung yet; a forked child closes its copy. Close it with rli_fd_close. -1: errno
+ * says why not. */
 int rli_bell_open(void);
 /* Makes the descriptor readable, until rli_bell_hush. */
 void rli_bell_ring(int fd);

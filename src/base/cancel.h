@@ -22,7 +22,8 @@ typedef struct rli_cancel_watch {
 void rli_cancel_enter(rlock_cancel *cancel, rli_cancel_watch *watch, rli_parker *parker);
 void rli_cancel_exit(rlock_cancel *cancel, rli_cancel_watch *watch);
 bool rli_cancel_fired(rlock_cancel *cancel);
-/* Makes a token of the library's own usable again after it has fired. Only the thread whose operations it ends calls it. */
+/* Makes a token of the library's own usable again after it has fired. Only the thread whose operations it ends calls
+ * it. */
 void rli_cancel_rearm(rlock_cancel *cancel);
 /* Descriptor that becomes readable once the token has fired and stays readable; -1 for NULL. The token owns it. */
 int rli_cancel_fd(const rlock_cancel *cancel);

@@ -18,8 +18,8 @@ typedef struct rli_host_port {
  * text: "has no host". Does not check which characters the host has. */
 const char *rli_host_port_read(rli_host_port *place, const char *text, size_t length);
 
-/* Splits host:port at the last colon, as servers and Redisson write it: an IPv6 address may have no brackets. Sets all of
- * *place; the host may be empty. Returns as rli_host_port_read does. */
+/* Splits host:port at the last colon, as servers and Redisson write it: an IPv6 address may have no brackets. Sets all
+ * of *place; the host may be empty. Returns as rli_host_port_read does. */
 const char *rli_host_port_split(rli_host_port *place, const char *text, size_t length);
 
 /* The port number that `length` bytes of `text` are; 0: they are not a number from 1 to 65535. */

@@ -107,7 +107,8 @@ void rli_operation_end(rli_operation *op)
     rli_gate_unref(op->gate);
 }
 
-/* Has the gates of the operation, and of those that it is a part of, unpark it when they close. False: one is closed. */
+/* Has the gates of the operation, and of those that it is a part of, unpark it when they close. False: one is
+ * closed. */
 static bool list(rli_operation *op)
 {
     bool open = true;

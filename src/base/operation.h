@@ -2,8 +2,8 @@
  *
  * A blocking call is carried out by its thread, which sleeps where the operation has to wait. An async call has no
  * thread: where it has to wait, the functions that carry it out return RLI_WAITING, and are called again, with the same
- * arguments, after its parker was woken or at parker->wake_ms. They then go on where they were. So all functions that may wait are
- * written once, for both. */
+ * arguments, after its parker was woken or at parker->wake_ms. They then go on where they were. So all functions that
+ * may wait are written once, for both. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_OPERATION_H
 #define RLI_OPERATION_H
@@ -41,12 +41,13 @@ typedef struct rli_operation {
     /* NULL: cannot be cancelled. An operation may set it to NULL while it does what its token must not end. */
     rlock_cancel *cancel;
     rlock_cancel *registered; /* the token that unparks it */
-    /* The operation that this one is a part of; NULL: none, or one with a thread. Its end is the part's end, too, unless
-     * `settles`: the part gives something back, which nothing but its own gate may end. */
+    /* The operation that this one is a part of; NULL: none, or one with a thread. Its end is the part's end, too,
+     * unless `settles`: the part gives something back, which nothing but its own gate may end. */
     struct rli_operation *whole;
     bool settles;
     bool connects; /* false: it uses a connection that is there, and waits for none to be made */
-    /* Of the handle that it is for: how long to wait for an answer, and how often to ask. NULL: as the client is configured. */
+    /* Of the handle that it is for: how long to wait for an answer, and how often to ask. NULL: as the client is
+     * configured. */
     const rlock_call_options *call_options;
     /* End of waiting for any request, unless RLI_NEVER: then only the number of attempts limits it. */
     int64_t deadline_ms;
@@ -88,8 +89,8 @@ static inline bool rli_operation_is_async(const rli_operation *op)
  * again. False: the operation has no thread; return RLI_WAITING, and check again when called again. */
 bool rli_operation_sleep(rli_operation *op, int64_t until_ms);
 
-/* Like rli_operation_sleep, for an operation with a thread and with a parker of its own, and also until bytes can be read
- * from the socket `fd`. Returns whether they can, or it has ended. The thread has its gate's bell. */
+/* Like rli_operation_sleep, for an operation with a thread and with a parker of its own, and also until bytes can be
+ * read from the socket `fd`. Returns whether they can, or it has ended. The thread has its gate's bell. */
 bool rli_operation_sleep_polling(rli_operation *op, int fd, int64_t until_ms);
 
 /* Returns the memory in which a function that may wait keeps what it needs until it has returned something other than

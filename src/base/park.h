@@ -14,7 +14,8 @@
 typedef struct rli_parker {
     atomic_uint state;       /* a futex: RLI_ASLEEP, RLI_WOKEN, and news */
     struct rli_ready *ready; /* where it is put when it is woken; NULL: a thread sleeps here */
-    struct rli_parts *parts; /* with `ready`: it is put there instead, among the parts of a whole; NULL: it is no part */
+    /* with `ready`: it is put there instead, among the parts of a whole; NULL: it is no part */
+    struct rli_parts *parts;
     struct rli_parker *next; /* on that list */
     int64_t wake_ms;         /* without a thread: when to go on if nothing wakes it before */
     atomic_int bell;         /* with RLI_POLLING: what wakes it (bell.h); the next sleep may begin while it is read */
@@ -64,8 +65,8 @@ void rli_park(rli_parker *parker, int64_t deadline_ms);
 void rli_park_among_many(rli_parker *parker, int64_t deadline_ms);
 
 /* Like rli_park, and also until bytes can be read from the socket `fd`. Returns whether they can, or it has ended. All
- * that a parker sleeps on so share one bell, which the thread has taken, and which lives as long as those that may unpark
- * it. */
+ * that a parker sleeps on so share one bell, which the thread has taken, and which lives as long as those that may
+ * unpark it. */
 bool rli_park_polling(rli_parker *parker, int bell, int fd, int64_t deadline_ms);
 
 /* Like rli_park, at a place (any number; taken modulo RLI_PLACES). rli_unpark_batched can wake neighbouring places with

@@ -23,8 +23,8 @@ void rli_parts_destroy(rli_parts *parts);
 
 /* Adds a parker that was woken, and wakes the whole. Any thread, with any mutex held. */
 void rli_parts_add(rli_parts *parts, rli_parker *parker);
-/* Takes all parkers from the list, and returns one of them, which leads to the next; NULL: none. The caller, who carries
- * out the whole, must rli_parker_resume each, and carry its operation out. */
+/* Takes all parkers from the list, and returns one of them, which leads to the next; NULL: none. The caller, who
+ * carries out the whole, must rli_parker_resume each, and carry its operation out. */
 rli_parker *rli_parts_take(rli_parts *parts);
 
 #endif

@@ -163,8 +163,8 @@ static void print_json(const cli_load *load, const cli_load_result *asked, const
 
 /* --- consent to load on a server that others may use --- */
 
-/* Prints `warning` and asks the user at the terminal to agree, unless `agreed` says that the command line did so. Returns
- * EXIT_DONE: go on; otherwise the exit status. */
+/* Prints `warning` and asks the user at the terminal to agree, unless `agreed` says that the command line did so.
+ * Returns EXIT_DONE: go on; otherwise the exit status. */
 static int get_consent(const char *warning, bool agreed)
 {
     complain("%s", warning);

@@ -20,8 +20,8 @@ typedef struct cli_process {
     bool ours;
 } cli_process;
 
-/* Reads the second field and the 20th after the name from /proc/<pid>/stat. The name is in parentheses and may contain any
- * character. */
+/* Reads the second field and the 20th after the name from /proc/<pid>/stat. The name is in parentheses and may contain
+ * any character. */
 static bool read_process(cli_process *self, pid_t pid)
 {
     char path[64], line[1024];
@@ -34,8 +34,9 @@ static bool read_process(cli_process *self, pid_t pid)
     const char *behind_name = strrchr(line, ')');
     long parent;
     *self = (cli_process){.pid = pid};
-    if (!behind_name || sscanf(behind_name + 1, " %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-                               &parent, &self->since) < 1)
+    if (!behind_name ||
+        sscanf(behind_name + 1, " %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &parent, &self->since) < 1)
         return false;
     self->parent = (pid_t)parent;
     return true;
@@ -127,7 +128,8 @@ static bool is_ours(const cli_process *all, size_t count, pid_t pid)
 }
 
 /* Whether it descends from `self`, as far as the rounds before this one have found out. */
-static bool is_descendant(const cli_process *all, size_t count, const cli_process *one, pid_t self, const cli_elders *elders)
+static bool is_descendant(const cli_process *all, size_t count, const cli_process *one, pid_t self,
+                          const cli_elders *elders)
 {
     if (one->since < elders->since)
         return false;

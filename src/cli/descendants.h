@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Children that this process had before it started the command: a shell that starts a job and becomes rlock then (`job &
- * exec rlock ...`) leaves it that job. They are none of the command's, nor is any other process that is older than the
- * command. (What such a child starts later, and leaves behind when it ends, can't be told from what the command leaves.) */
+/* Children that this process had before it started the command: a shell that starts a job and becomes rlock then (`job
+ * & exec rlock ...`) leaves it that job. They are none of the command's, nor is any other process that is older than
+ * the command. (What such a child starts later, and leaves behind when it ends, can't be told from what the command
+ * leaves.) */
 typedef struct cli_elders {
     pid_t *pids;
     size_t count;
@@ -30,8 +31,9 @@ typedef struct cli_reach {
     bool refused; /* they run as another user, and the signal is not permitted */
 } cli_reach;
 
-/* Sends `signal` (0: none) to all descendants of this process: children, their children, and so on, without the elders. A
- * process that is started at the same moment may be missed; another call finds it. `child` (0: none) is signalled even if
+/* Sends `signal` (0: none) to all descendants of this process: children, their children, and so on, without the elders.
+ * A process that is started at the same moment may be missed; another call finds it. `child` (0: none) is signalled
+ * even if
  * /proc does not show it. */
 cli_reach descendants_signal(int signal, pid_t child, const cli_elders *elders);
 

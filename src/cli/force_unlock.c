@@ -10,28 +10,30 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "rlock force-unlock [OPTION…] NAME - free a lock, whoever holds it\n"
-                           "\n"
-                           "The holder is not asked. It notices at its next renewal or unlock, and until then\n"
-                           "may work at the same time as the next holder. Prints whether it was locked.\n"
-                           "\n"
-                           "  --kind KIND lock, fair, spin, fenced, token, signal, read, write or non-reentrant: which waiters\n"
-                           "              to wake. A read-write lock is freed only if that side is held.\n"
-                           "              Default: the kind that the server shows. A string is freed only with\n"
-                           "              --kind token or signal, since it may be a value of any program\n"
-                           "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"
-                           "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
-                           "69 no server, or its answer was lost (see rlock inspect); 74 standard output could\n"
-                           "not be written; 76 the server refused, also when the key is not a lock.\n";
+static const char help[] =
+    "rlock force-unlock [OPTION…] NAME - free a lock, whoever holds it\n"
+    "\n"
+    "The holder is not asked. It notices at its next renewal or unlock, and until then\n"
+    "may work at the same time as the next holder. Prints whether it was locked.\n"
+    "\n"
+    "  --kind KIND lock, fair, spin, fenced, token, signal, read, write or non-reentrant: which waiters\n"
+    "              to wake. A read-write lock is freed only if that side is held.\n"
+    "              Default: the kind that the server shows. A string is freed only with\n"
+    "              --kind token or signal, since it may be a value of any program\n"
+    "  --json      one JSON object: name, was_locked\n" SERVER_HELP "\n"
+    "Exit status: 0 the lock is free now, whether or not it was locked; 64 usage;\n"
+    "69 no server, or its answer was lost (see rlock inspect); 74 standard output could\n"
+    "not be written; 76 the server refused, also when the key is not a lock.\n";
 
 /* A string may be anything: the key of a token lock cannot be told from a program's data. */
 static int refuse_string(const char *name, const char *kind)
 {
     char shown[SHOWN_SIZE];
     shorten(name, shown);
-    complain("\"%s%s\" is a string, which may be a token lock or any other value of a program; nothing was changed. If it "
-             "is a lock: rlock force-unlock --kind %s %s",
-             strcmp(kind, "signal") == 0 ? "lock:" : "", shown, kind, shown);
+    complain(
+        "\"%s%s\" is a string, which may be a token lock or any other value of a program; nothing was changed. If it "
+        "is a lock: rlock force-unlock --kind %s %s",
+        strcmp(kind, "signal") == 0 ? "lock:" : "", shown, kind, shown);
     return EXIT_REFUSED;
 }
 

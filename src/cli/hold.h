@@ -61,7 +61,8 @@ typedef struct cli_loss {
     char words[64];    /* what loss_words() returns */
 } cli_loss;
 
-/* Starts to watch `hold`, the only hold of `client`. False: it could not, and has said why. End it with loss_unwatch(). */
+/* Starts to watch `hold`, the only hold of `client`. False: it could not, and has said why. End it with
+ * loss_unwatch(). */
 bool loss_watch(cli_loss *loss, rlock_client *client, const cli_hold *hold);
 void loss_unwatch(cli_loss *loss, rlock_client *client);
 

@@ -31,8 +31,8 @@ static const char help[] = "rlock - locks shared with every program, C or Java, 
                            "RLOCK_CONFIG in the environment; the default is redis://127.0.0.1:6379.\n";
 
 /* Opens descriptors 0 to 2 if they are closed. Otherwise a connection could get one of them, and messages
- * would be written to it. They stay closed for a COMMAND, and reads and writes fail as if they were closed: input is open
- * for writing alone, output for reading alone. */
+ * would be written to it. They stay closed for a COMMAND, and reads and writes fail as if they were closed: input is
+ * open for writing alone, output for reading alone. */
 static bool fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -106,7 +106,8 @@ static int dispatch(char **argv)
 static int refuse_kind(const char *command, const cli_kind *kind)
 {
     if (kind->sharded)
-        return usage_error(command, "a part of a sharded lock has a name: write NAME:0, NAME:1 and so on, without --kind");
+        return usage_error(command,
+                           "a part of a sharded lock has a name: write NAME:0, NAME:1 and so on, without --kind");
     if (kind->grouped)
         return usage_error(command, "a group is freed without --kind, with all of its values");
     return usage_error(command, "a %s is not a lock: --kind must be " KIND_LOCKS, kind->name);

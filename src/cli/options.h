@@ -70,8 +70,8 @@ typedef struct cli_words {
 /* Parses argv (argv[0] is the sub-command) into `words` and the targets of `options`: options before or after
  * NAME, up to a "--" after NAME, or with `runs` up to the next word after NAME that is no option. A "--" before NAME
  * allows a NAME that begins with "-". Short options may be written together, and with their values, as getopt(3) takes
- * them. False: nothing else is to be done, and *code is the exit status: help or the version was printed, or the command
- * line is wrong, as a message on stderr says. */
+ * them. False: nothing else is to be done, and *code is the exit status: help or the version was printed, or the
+ * command line is wrong, as a message on stderr says. */
 bool options_read(cli_words *words, const cli_option *options, char **argv, int *code);
 
 /* Writes "rlock: <command>: …" and where to find help; returns EXIT_USAGE. */

@@ -20,9 +20,9 @@
 
 /* --- the environment of the command --- */
 
-/* rlock's own environment with `more`, for example RLOCK_TOKEN=7, unless that is "". It is a copy because setenv() is not
- * safe in a process with threads; the other strings are shared with the environment. NULL: out of memory. The caller frees
- * it. Allocates one block: the pointers, followed by the text. */
+/* rlock's own environment with `more`, for example RLOCK_TOKEN=7, unless that is "". It is a copy because setenv() is
+ * not safe in a process with threads; the other strings are shared with the environment. NULL: out of memory. The
+ * caller frees it. Allocates one block: the pointers, followed by the text. */
 static char **environment_with(const char *more)
 {
     size_t count = 0;
@@ -47,7 +47,8 @@ static const char *permits(const cli_hold *hold)
 }
 
 /* Checks that the semaphore exists, or creates it with set_permits if that is not 0. Returns EXIT_DONE; otherwise the
- * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody creates would not end. */
+ * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody
+ * creates would not end. */
 static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits)
 {
     rlock_inspection *found = NULL;
@@ -81,14 +82,15 @@ static void complain_of_type(rlock_client *client, const cli_hold *hold, const c
         complain("%s", why);
 }
 
-/* Whether what stands under the name of a lock is not a lock, so that a wait for it is in vain; then a message says it. A
- * hash of another program looks like a held lock to an acquire. Nothing stands under the name of a sharded lock. */
+/* Whether what stands under the name of a lock is not a lock, so that a wait for it is in vain; then a message says it.
+ * A hash of another program looks like a held lock to an acquire. Nothing stands under the name of a sharded lock. */
 static bool is_no_lock(rlock_client *client, const cli_hold *hold, const char *name)
 {
     rlock_inspection *found = NULL;
     if (!hold->lock || hold->kind->sharded)
         return false;
-    bool no_lock = rlock_inspect(client, name, &found) == RLOCK_SERVER && strstr(rlock_last_error(), "it is not a lock");
+    bool no_lock = rlock_inspect(client, name, &found) == RLOCK_SERVER &&
+                   strstr(rlock_last_error(), "it is not a lock");
     rlock_inspection_free(found);
     if (no_lock)
         complain("%s; use another name", rlock_last_error());
@@ -189,7 +191,8 @@ static void complain_of_permits(const cli_hold *hold, rlock_status status)
 }
 
 /* Releases the hold. `code`: the exit status of the command, or of what prevented it. Returns the exit status for
- * rlock, after a message on stderr if the release failed. The command's exit status is kept, unless another owner may have held the lock while the command ran. */
+ * rlock, after a message on stderr if the release failed. The command's exit status is kept, unless another owner may
+ * have held the lock while the command ran. */
 static int give_back(cli_hold *hold, int code)
 {
     bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;

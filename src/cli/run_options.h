@@ -25,8 +25,8 @@ typedef struct run_options {
     char *shell[4]; /* what `command` is after -c */
 } run_options;
 
-/* Parses argv. `bare`: argv[0] is the program itself, and no sub-command follows. False: nothing else is to be done, and
- * *code is the exit status, after a message. `options` must stay where it is; end it with
+/* Parses argv. `bare`: argv[0] is the program itself, and no sub-command follows. False: nothing else is to be done,
+ * and *code is the exit status, after a message. `options` must stay where it is; end it with
  * run_options_clear, also after a failure. */
 bool run_options_read(run_options *options, char **argv, bool bare, int *code);
 void run_options_clear(run_options *options);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define LEASE_MS 30000
-/* Long enough for the other owner to subscribe, which is what it waits for: it asks for the lock, subscribes and asks again,
- * each of which takes no longer than an acquisition did, and this more. */
+/* Long enough for the other owner to subscribe, which is what it waits for: it asks for the lock, subscribes and asks
+ * again, each of which takes no longer than an acquisition did, and this more. */
 #define WAIT_MS      100
 #define WAIT_MOST_MS (LEASE_MS / 6)
 #define REQUESTS     4
@@ -33,8 +33,8 @@ static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)
     return status == RLOCK_TIMEOUT ? RLOCK_OK : status;
 }
 
-/* The same, but it tries again with a longer wait when the server answered late. `took_ms`: how long it took to acquire the
- * lock. */
+/* The same, but it tries again with a longer wait when the server answered late. `took_ms`: how long it took to acquire
+ * the lock. */
 static rlock_status wait_for(rlock *lock, int64_t took_ms)
 {
     int64_t late_ms = took_ms, wait_ms = WAIT_MS;

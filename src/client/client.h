@@ -18,8 +18,8 @@
 
 struct rli_red_keeper;
 
-/* The keepers of red locks (locks/red_keeper.h) whose first member, in the order that all handles on them agree on, is of
- * this client. A forked child opens other clients, so it meets no mutex that a thread of its parent held. */
+/* The keepers of red locks (locks/red_keeper.h) whose first member, in the order that all handles on them agree on, is
+ * of this client. A forked child opens other clients, so it meets no mutex that a thread of its parent held. */
 #define RLI_KEEPER_BUCKETS 64
 typedef struct rli_keepers {
     pthread_mutex_t mutex; /* held for a moment when such a lock is taken under the watchdog or released */
@@ -27,8 +27,8 @@ typedef struct rli_keepers {
     struct rli_red_keeper *buckets[RLI_KEEPER_BUCKETS];
 } rli_keepers;
 
-/* Mutexes are not held together, with three exceptions: the keepers' may be held while any other is taken, the topology's
- * while a pipeline's or a subscriber's is taken, and a pipeline's while the engine's is taken. */
+/* Mutexes are not held together, with three exceptions: the keepers' may be held while any other is taken, the
+ * topology's while a pipeline's or a subscriber's is taken, and a pipeline's while the engine's is taken. */
 struct rlock_client {
     rli_gate gate;
     char id[37];

@@ -88,8 +88,8 @@ static void discard(rlock_listener *listener)
     free(listener);
 }
 
-/* Calls the function, without the mutex. Returns whether the listener is still there. One that its own function has ended is
- * freed here: until then the function may read the event's name, which is the listener's. */
+/* Calls the function, without the mutex. Returns whether the listener is still there. One that its own function has
+ * ended is freed here: until then the function may read the event's name, which is the listener's. */
 static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_kind kind)
 {
     const rlock_event event = {.size = sizeof event, .name = listener->name, .kind = kind};
@@ -105,7 +105,8 @@ static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_k
     return there;
 }
 
-/* Tells of what has happened since the last call. Returns whether the mutex was released: then the list may be another. */
+/* Tells of what has happened since the last call. Returns whether the mutex was released: then the list may be
+ * another. */
 static bool attend(rli_key_events *events, rlock_listener *listener)
 {
     note_confirmed(events, listener);
@@ -236,7 +237,8 @@ static rlock_status unconfirmed(const rli_key_events *events, const rlock_listen
     return rli_topology_fail_unserved(&listener->client->topology, listener->slot, listener->name);
 }
 
-/* Waits until the subscription stands. A function that is called cannot wait for the thread that it runs on. Mutex held. */
+/* Waits until the subscription stands. A function that is called cannot wait for the thread that it runs on. Mutex
+ * held. */
 static rlock_status await_confirmed(rli_key_events *events, const rlock_listener *listener)
 {
     int64_t by_ms = rli_after_ms(listener->client->settings.subscription_timeout_ms);
@@ -248,7 +250,8 @@ static rlock_status await_confirmed(rli_key_events *events, const rlock_listener
     return listener->confirmed ? RLOCK_OK : unconfirmed(events, listener);
 }
 
-/* Takes it out of the list. Returns whether the caller is to free it; its own function, which goes on, is not. Mutex held. */
+/* Takes it out of the list. Returns whether the caller is to free it; its own function, which goes on, is not. Mutex
+ * held. */
 static bool end(rli_key_events *events, rlock_listener *listener)
 {
     while (events->calling == listener && !is_self(events))

@@ -1,6 +1,7 @@
 /* Key events: the program's listeners for keys that are deleted or expire, and the thread that calls them.
  *
- * The server publishes such events on a channel of the key's own (keyspace notifications), at the node that serves it. */
+ * The server publishes such events on a channel of the key's own (keyspace notifications), at the node that serves
+ * it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_KEY_EVENTS_H
 #define RLI_KEY_EVENTS_H
@@ -27,8 +28,8 @@ typedef struct rli_key_events {
 void rli_key_events_init(rli_key_events *events);
 void rli_key_events_destroy(rli_key_events *events);
 
-/* Adds a listener for the key, whose first `prefix_length` bytes the program did not give, and waits until it is confirmed,
- * for subscriptionTimeout at most. As rlock_add_listener, which has checked the arguments. */
+/* Adds a listener for the key, whose first `prefix_length` bytes the program did not give, and waits until it is
+ * confirmed, for subscriptionTimeout at most. As rlock_add_listener, which has checked the arguments. */
 rlock_status rli_key_events_add(struct rlock_client *client, const char *key, size_t length, size_t prefix_length,
                                 rlock_event_fn *fn, void *arg, rlock_listener **listener);
 /* Returns whether the calling thread is the one that calls the functions. */

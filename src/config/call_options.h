@@ -7,8 +7,9 @@
 
 #include <rlock/client.h>
 
-/* Checks the options of a program that was built with any version, against the client's settings, and with `sets` copies
- * them into *own. RLOCK_OK; RLOCK_INVALID: they are NULL, have the size of no version, or a value out of range. */
+/* Checks the options of a program that was built with any version, against the client's settings, and with `sets`
+ * copies them into *own. RLOCK_OK; RLOCK_INVALID: they are NULL, have the size of no version, or a value out of
+ * range. */
 rlock_status rli_call_options_read(rlock_call_options *own, const rlock_call_options *given,
                                    const rli_settings *settings, bool sets);
 

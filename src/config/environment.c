@@ -81,7 +81,8 @@ static rlock_status put_value(FILE *to, const reference *found, bool *set)
     return RLOCK_OK;
 }
 
-/* Writes what stands for the reference at the $ at *at, or the $ itself if that begins none, and moves *at behind it. */
+/* Writes what stands for the reference at the $ at *at, or the $ itself if that begins none, and moves *at behind
+ * it. */
 static rlock_status put_reference(FILE *to, const char **at, const char *end, size_t line, rli_unset_fn *unset,
                                   void *arg)
 {

@@ -243,9 +243,9 @@ static void join_queue(rli_attempt *attempt)
         rli_queue_join_without_leader(queue_of(attempt), &attempt->waiter, attempt->session, attempt->op->parker);
 }
 
-/* A fair waiter with rivals, here or elsewhere, will have to queue anyway. It subscribes first and asks then, so that it
- * need not ask again in case a message came before the subscription. A client that was opened lazily may know no server
- * before its first request. */
+/* A fair waiter with rivals, here or elsewhere, will have to queue anyway. It subscribes first and asks then, so that
+ * it need not ask again in case a message came before the subscription. A client that was opened lazily may know no
+ * server before its first request. */
 static bool subscribes_first(rli_attempt *attempt)
 {
     const rli_acquire *asked = attempt->asked;

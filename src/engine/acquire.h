@@ -26,15 +26,15 @@ typedef struct rli_acquire {
     const rlock_back_off *back_off;
     /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */
     uint64_t *token;
-    /* Receives the number of the session that was granted the hold, unless it was handed on within the process; NULL: not
-     * wanted. */
+    /* Receives the number of the session that was granted the hold, unless it was handed on within the process; NULL:
+     * not wanted. */
     uint64_t *took;
     rlock_cancel *cancel;
 } rli_acquire;
 
-/* Acquires as rlock_lock_with does, with the same statuses, for an operation with or without a thread. Takes the engine's
- * mutex itself. rli_acquire_begin: RLOCK_OK, or the status with which the operation ends. `asked` must live until its
- * end. rli_acquire_go_on: RLI_WAITING, or the status with which it has ended. */
+/* Acquires as rlock_lock_with does, with the same statuses, for an operation with or without a thread. Takes the
+ * engine's mutex itself. rli_acquire_begin: RLOCK_OK, or the status with which the operation ends. `asked` must live
+ * until its end. rli_acquire_go_on: RLI_WAITING, or the status with which it has ended. */
 struct rli_attempt;
 rlock_status rli_acquire_begin(struct rli_attempt *attempt, const rli_acquire *asked, rli_operation *op);
 rlock_status rli_acquire_go_on(struct rli_attempt *attempt);

@@ -24,8 +24,8 @@
 /* The pauses between two requests while the lock is free and another waiter is next. */
 static const rlock_back_off until_taken = {sizeof until_taken, 5, 1000, 2, 0};
 
-/* A waiter asks after this time without a signal: signals may be lost with the client that received them, and a lock that
- * expires, or is deleted, signals nobody. */
+/* A waiter asks after this time without a signal: signals may be lost with the client that received them, and a lock
+ * that expires, or is deleted, signals nobody. */
 #define SIGNAL_LOST_MS 5000
 
 /* Continues the wait in another session, because the attempt's session has ended. */
@@ -93,8 +93,8 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
         return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
     }
-    /* A lock without an end gets one with the next renewal, if its holder is of this library or of Redisson, and nobody is
-     * told of that. */
+    /* A lock without an end gets one with the next renewal, if its holder is of this library or of Redisson, and nobody
+     * is told of that. */
     int64_t left_ms = verdict->pttl_ms < 0 ? attempt->engine->settings->watchdog_timeout_ms : verdict->pttl_ms;
     int64_t ends_ms = rli_after_ms(left_ms > 0 ? left_ms : 1);
     return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
@@ -118,11 +118,12 @@ static rlock_status denied(const rli_acquire *asked)
 static rlock_status overlaps(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_ALREADY_HELD,
-                    "%s %lld holds some of these values of group \"%s\" already, together with others; lock all that it "
-                    "needs at once",
-                    asked->owner.named ? "owner" : "thread", (long long)asked->owner.number,
-                    rli_show_name(asked->names->name, shown));
+    return rli_fail(
+        RLOCK_ALREADY_HELD,
+        "%s %lld holds some of these values of group \"%s\" already, together with others; lock all that it "
+        "needs at once",
+        asked->owner.named ? "owner" : "thread", (long long)asked->owner.number,
+        rli_show_name(asked->names->name, shown));
 }
 
 /* Returns whether the request was sent only because another waiter was refused. That is not certain if the answer
@@ -220,12 +221,12 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
-/* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be over
- * before the waiter has heard of it. */
+/* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be
+ * over before the waiter has heard of it. */
 #define OFFER_LEAST_MS 1000
 
-/* Adds what lets a release by others offer the lock to the attempt: a place in the registry of waiters, if the attempt or its
- * session has waited, or in the server's queue. */
+/* Adds what lets a release by others offer the lock to the attempt: a place in the registry of waiters, if the attempt
+ * or its session has waited, or in the server's queue. */
 static void add_waiting(rli_attempt *attempt, rli_request *request)
 {
     if (attempt->own_channel || attempt->session->cold->registered_ms)
@@ -416,7 +417,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
         if (call->broke_off)
             rli_session_torn(session);
         attempt->entry->in_doubt = true;
-    } else if (in_doubt || (asking->synced.done > 0 && request->count > 1)) { /* what was taken back has left its lease */
+    } else if (in_doubt || (asking->synced.done > 0 && request->count > 1)) { /* taken back, it has left its lease */
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);
     }
     if (queues && request->wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK))

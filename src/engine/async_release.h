@@ -36,8 +36,8 @@ typedef struct rli_async_release {
  * because of the client's settings or because it cannot be sent in this way; the caller must run `call` and wait. */
 bool rli_async_release_send(rli_engine *engine, rli_session *session, const rli_kind *kind, rli_call *call);
 
-/* Applies a repetition that the watchdog sent: the status of `call` and, if that is RLOCK_OK, what its reply says. Returns true
- * when the hold turned out to be lost: the session was reported and perhaps freed. Engine's mutex held. */
+/* Applies a repetition that the watchdog sent: the status of `call` and, if that is RLOCK_OK, what its reply says.
+ * Returns true when the hold turned out to be lost: the session was reported and perhaps freed. Engine's mutex held. */
 bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlock_status status,
                                    rli_release_outcome outcome, const rli_call *call);
 /* Ends the repetitions, because the lease has ended. The session is reported as lost, and perhaps freed. Engine's

@@ -5,8 +5,8 @@
 
 #include <rlock/lock.h>
 
-/* Copies the back-off of a program that was built with any version into *full, which has the defaults. RLOCK_OK; RLOCK_INVALID: `given` is
- * NULL, has the size of no version, or has a value out of range. */
+/* Copies the back-off of a program that was built with any version into *full, which has the defaults. RLOCK_OK;
+ * RLOCK_INVALID: `given` is NULL, has the size of no version, or has a value out of range. */
 rlock_status rli_back_off_read(rlock_back_off *full, const rlock_back_off *given);
 
 /* Returns the pause after `denied` denied requests before the last one; 1 ms or more. */

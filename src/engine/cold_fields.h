@@ -63,8 +63,8 @@ typedef struct rli_cold_fields {
     const struct rli_kind *queue_kind;
     /* The timeout of its place in the server's queue that it requested, ms. */
     int64_t place_ms;
-    /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0: it
-     * never registered. */
+    /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0:
+     * it never registered. */
     int64_t registered_ms;
     /* How many requests were sent that may have registered or queued it. */
     int registrations;

@@ -1,7 +1,7 @@
 /* Contended: names for which fair waiters of this client had to queue lately.
  *
- * The next waiter for such a name subscribes before it asks. Then it need not ask again after the subscription, which it
- * would have to because a message may have come before. A wrong guess costs one round trip. */
+ * The next waiter for such a name subscribes before it asks. Then it need not ask again after the subscription, which
+ * it would have to because a message may have come before. A wrong guess costs one round trip. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CONTENDED_H
 #define RLI_CONTENDED_H

@@ -139,7 +139,8 @@ bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_o
     return false;
 }
 
-void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument)
+void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *),
+                            void *argument)
 {
     act(argument, entry);
     for (rli_entry_group *group = entry->grouped ? engine->groups : NULL; group; group = group->next) {

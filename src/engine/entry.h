@@ -1,6 +1,7 @@
 /* Entry: a name in use, with the sessions and the local waiters on it; of a group lock, a group and its values.
  *
- * engine->mutex guards all of it, and every function here expects it to be held, unless it says otherwise. None does I/O. */
+ * engine->mutex guards all of it, and every function here expects it to be held, unless it says otherwise. None does
+ * I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ENTRY_H
 #define RLI_ENTRY_H
@@ -39,7 +40,8 @@ typedef struct rli_entry {
     rli_queues *queues;       /* NULL: nobody has waited here */
     unsigned references : 30; /* sessions, and operations under way */
     unsigned in_doubt : 1;    /* some first acquire on it is or was in doubt */
-    /* These two never change, so they are read without the mutex: they must not share memory with fields that change. */
+    /* These two never change, so they are read without the mutex: they must not share memory with fields that
+     * change. */
     unsigned : 0;
     unsigned length : 31;
     unsigned grouped : 1; /* a group lock: rli_entry_group is behind the name */
@@ -65,8 +67,8 @@ rli_entry *rli_entry_find(const rli_engine *engine, const rli_names *names);
 /* The same for the bytes of the name with the client's prefix. */
 rli_entry *rli_entry_find_name(const rli_engine *engine, const char *name, size_t length);
 
-/* Makes the names of the entry's object, of a kind that it is used as. Needs no mutex while the entry is referenced. Free
- * them with rli_names_free. RLOCK_OK, RLOCK_NO_MEMORY. */
+/* Makes the names of the entry's object, of a kind that it is used as. Needs no mutex while the entry is referenced.
+ * Free them with rli_names_free. RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_entry_names(const rli_entry *entry, const rli_naming *naming, rli_names *names);
 /* The values of a group lock's entry; NULL: it is none. Needs no mutex while the entry is referenced. */
 const struct rli_values *rli_entry_values(const rli_entry *entry);
@@ -74,7 +76,8 @@ const struct rli_values *rli_entry_values(const rli_entry *entry);
 bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_owner *owner);
 
 /* Calls `act` for the entry and, of a group lock, for each other entry that shares a value with it. */
-void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument);
+void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *),
+                            void *argument);
 
 /* Allocates entry->queues unless it is there. Returns false when out of memory. */
 bool rli_entry_open_queues(rli_entry *entry);

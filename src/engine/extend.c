@@ -11,7 +11,8 @@
 rlock_status rli_extend_was_lost(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_LOST, "lock \"%s\" was lost by this owner, so it can't be extended; unlock it as often as it was "
+    return rli_fail(RLOCK_LOST,
+                    "lock \"%s\" was lost by this owner, so it can't be extended; unlock it as often as it was "
                     "locked",
                     rli_show_name(names->name, shown));
 }

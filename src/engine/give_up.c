@@ -7,7 +7,8 @@
 #include "engine/ask.h"
 #include "engine/session.h"
 
-/* How long a waiter that gives up waits for the server to answer, if it is connected. The rest is done in the background. */
+/* How long a waiter that gives up waits for the server to answer, if it is connected. The rest is done in the
+ * background. */
 #define GIVE_UP_MS 250
 
 /* The state of a request to leave the server's queue. */
@@ -72,10 +73,10 @@ static void become(rli_attempt *attempt, rli_giving_up_stage stage)
     attempt->gives_up = stage;
 }
 
-/* Gives up in the session's turn, which is kept meanwhile: another thread of this owner that comes now queues after this
- * request, not before it. If the request may run late, that thread must not wait in this session, because the request
- * would take its place away. If the owner holds the lock, as of another kind, the session goes on, and the place is left
- * when it ends. Mutex held. RLI_WAITING: call it again. */
+/* Gives up in the session's turn, which is kept meanwhile: another thread of this owner that comes now queues after
+ * this request, not before it. If the request may run late, that thread must not wait in this session, because the
+ * request would take its place away. If the owner holds the lock, as of another kind, the session goes on, and the
+ * place is left when it ends. Mutex held. RLI_WAITING: call it again. */
 static rlock_status give_up_in_turn(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;

@@ -103,8 +103,8 @@ static bool name_counter(const rli_acquire *successors, rli_request *request, rl
 
 /* --- the successor reads the release's answer itself, instead of being woken by the thread that read it --- */
 
-/* Returns whether the successor should do so: when others wait behind it. If it waits alone, the releasing thread wakes it:
- * so the releasing thread is back in the queue before the successor releases the lock. */
+/* Returns whether the successor should do so: when others wait behind it. If it waits alone, the releasing thread wakes
+ * it: so the releasing thread is back in the queue before the successor releases the lock. */
 static bool is_in_a_hurry(const rli_handoff *handoff)
 {
     const rli_waiter *taker = handoff->successor->cold->taker;
@@ -152,8 +152,8 @@ static void take(rli_waiter *waiter, const rli_grant_info *gain)
     rli_unpark(waiter->parker);
 }
 
-/* The successor does not have the lock as far as is known. Wakes its waiters to ask if it may have it all the same, or if no
- * message will come for them. */
+/* The successor does not have the lock as far as is known. Wakes its waiters to ask if it may have it all the same, or
+ * if no message will come for them. */
 static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_status status, bool granted,
                       bool offered)
 {

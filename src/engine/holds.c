@@ -51,8 +51,8 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
 }
 
 /* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
-static rli_session *find(const rli_engine *engine, const rli_entry *entry, const rli_script *renew, const rli_owner *owner,
-                         rli_phase phase, int count)
+static rli_session *find(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
+                         const rli_owner *owner, rli_phase phase, int count)
 {
     if (!entry->sessions)
         return NULL;
@@ -282,8 +282,8 @@ static void slim(rli_engine *engine, rli_session *session)
     }
 }
 
-/* Adds the session's place in the server's queue, or in the registry of waiters, if it may have one, to what is in doubt:
- * the compensating release leaves both, too. */
+/* Adds the session's place in the server's queue, or in the registry of waiters, if it may have one, to what is in
+ * doubt: the compensating release leaves both, too. */
 static void place_in_doubt(rli_engine *engine, rli_session *session)
 {
     if (session->queued)

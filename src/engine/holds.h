@@ -1,8 +1,8 @@
 /* Holds: the sessions of all owners of a client: finds, begins and ends them.
  *
- * A session begins with the first attempt of an owner on a name, and ends when no hold and no attempt is left, and nothing
- * is in doubt. engine->mutex guards all sessions, and every function here expects it to be held, unless it says otherwise.
- * None does I/O. */
+ * A session begins with the first attempt of an owner on a name, and ends when no hold and no attempt is left, and
+ * nothing is in doubt. engine->mutex guards all sessions, and every function here expects it to be held, unless it says
+ * otherwise. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_HOLDS_H
 #define RLI_HOLDS_H
@@ -19,14 +19,15 @@
 void rli_holds_init(rli_engine *engine);
 void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 
-/* Returns the owner's open session of the same field (the write side of a read-write lock has one of its own). If its deadline has
- * passed, first declares it lost. NULL: none. */
+/* Returns the owner's open session of the same field (the write side of a read-write lock has one of its own). If its
+ * deadline has passed, first declares it lost. NULL: none. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* How many holds its lost sessions have that no unlock has answered for. */
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
-/* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another kind. */
+/* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another
+ * kind. */
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_kind *kind,
                                      const rli_owner *owner);
 
@@ -49,11 +50,11 @@ void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
 /* Waits until the watchdog has released what scripts left that the server ended midway, or `until_ms`, when the
  * client is being closed. Engine's mutex not held. */
 void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms);
-/* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a session
- * without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
+/* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a
+ * session without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);
-/* Declares the session lost because the server no longer has the hold, or not the whole of it: of a group lock, values that are
- * left are given back. */
+/* Declares the session lost because the server no longer has the hold, or not the whole of it: of a group lock, values
+ * that are left are given back. */
 void rli_session_declare_gone(rli_engine *engine, rli_session *session);
 /* Declares the session lost, for good. report: also queue it for rlock_on_lost. */
 void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report);

@@ -22,9 +22,9 @@ typedef struct rli_request {
     /* Acquire: the wire owner of an ended session whose field this acquire replaces, or "". */
     const char *replaced;
     const char *writer; /* Acquire: the wire owner of the same owner's write hold, or "". */
-    /* The lease with which the session stands in the registry of waiters (lua/lock/waiters.inc), or is to stand there once
-     * it is refused (`registers`, with the time since when it has waited by the server's clock; 0: from now). The script
-     * removes it where it waits no more. 0: it was never registered. */
+    /* The lease with which the session stands in the registry of waiters (lua/lock/waiters.inc), or is to stand there
+     * once it is refused (`registers`, with the time since when it has waited by the server's clock; 0: from now). The
+     * script removes it where it waits no more. 0: it was never registered. */
     int64_t registered_ms;
     bool registers;
     int64_t since_us;
@@ -51,8 +51,9 @@ typedef struct rli_request {
     bool successor_registers;
     int64_t successor_since_us;
     /* How many of the channel's subscribers belong to this process and are no guards. If there are more subscribers, or
-     * waiters of other clients are registered, the script gives the lock to others instead of handing it off. RLI_ASKS_NOT: the
-     * script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that poll. */
+     * waiters of other clients are registered, the script gives the lock to others instead of handing it off.
+     * RLI_ASKS_NOT: the script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that
+     * poll. */
     int64_t listening;
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
      * end, and so needs no message; NULL: none. */
@@ -127,9 +128,9 @@ typedef enum rli_sharing {
 typedef struct rli_kind {
     const char *name; /* as in rlock_inspection */
     rli_naming naming;
-    /* KEYS: the lock names; one of a group lock. ARGV: the lease in ms, then the wire owner for each name, then the values
-     * of a group lock. Answers a list with one number a name: 1 renewed; 0 not held; 2 renewed, a read hold under its
-     * owner's write hold; RLI_NOT_HERE, ask again. */
+    /* KEYS: the lock names; one of a group lock. ARGV: the lease in ms, then the wire owner for each name, then the
+     * values of a group lock. Answers a list with one number a name: 1 renewed; 0 not held; 2 renewed, a read hold
+     * under its owner's write hold; RLI_NOT_HERE, ask again. */
     const rli_script *renew;
     /* KEYS: the lock names. ARGV: the wire owner for each name. Answers a list with one number a name: how many ms the
      * server keeps the hold, or one of rli_look_answer. */
@@ -181,8 +182,9 @@ static inline bool rli_kind_hands_over_here(const rli_kind *kind)
 #define RLI_LEVELS_MAX 10000
 
 /* Unheard head: the first waiter in the server's queue, if a script notified it that the lock is free and no subscriber
- * received that message. A head that is unheard twice, at least this far apart, counts as dead. A subscription that broke is
- * there again sooner, if its process lives and reaches the server; one that is not costs its waiter its place, and no more. */
+ * received that message. A head that is unheard twice, at least this far apart, counts as dead. A subscription that
+ * broke is there again sooner, if its process lives and reaches the server; one that is not costs its waiter its place,
+ * and no more. */
 #define RLI_UNHEARD_MS 2000
 
 extern const rli_kind rli_kind_reentrant, rli_kind_non_reentrant, rli_kind_spin, rli_kind_fenced, rli_kind_token,

@@ -24,7 +24,8 @@ typedef struct rli_news {
     rli_signal_list *list;
     rli_listener listener;
     bool unused; /* a signal was taken, and nobody has asked since */
-    /* A second channel (rli_news_join_common), and the one that says that we are no other's listener there; NULL: none. */
+    /* A second channel (rli_news_join_common), and the one that says that we are no other's listener there; NULL:
+     * none. */
     rli_channel *common, *guards;
     rli_listener common_listener;
     rli_parker *parker; /* of rli_news_listen; NULL: nobody listens */
@@ -32,14 +33,15 @@ typedef struct rli_news {
     int64_t told_ms;    /* the ms that the latest of them named; 0: none came */
 } rli_news;
 
-/* Begins to hear of the source at `node`. Takes over the caller's reference to the node, also on failure. With RLOCK_OK,
- * end it with rli_news_leave. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the node was given up. */
+/* Begins to hear of the source at `node`. Takes over the caller's reference to the node, also on failure. With
+ * RLOCK_OK, end it with rli_news_leave. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the node was given
+ * up. */
 rlock_status rli_news_join(rli_news *news, rli_node *node, const rli_source *source);
 /* Begins to hear of the channel at `node` if that is subscribed already. Takes over the caller's reference to the node
  * with true only. */
 bool rli_news_rejoin(rli_news *news, rli_node *node, const rli_source *source);
-/* Hears of a second channel, too, at the same node. guard: this waiter is registered, and who counts the listeners of that
- * channel must not count it: it joins CHANNEL:guards as well. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED,
+/* Hears of a second channel, too, at the same node. guard: this waiter is registered, and who counts the listeners of
+ * that channel must not count it: it joins CHANNEL:guards as well. RLOCK_OK; RLOCK_NO_MEMORY, RLOCK_CLOSED,
  * RLOCK_UNAVAILABLE. */
 rlock_status rli_news_join_common(rli_news *news, const rli_source *common, bool guard);
 /* Whether releases that are published for everybody are heard. */

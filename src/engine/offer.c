@@ -27,8 +27,8 @@ void rli_offer_note_denied(rli_attempt *attempt, const rli_call *call)
  *
  * The offer of a session that has registered or queued once came after that request was sent, or the request's answer
  * would have been another. So it counts from then. A session that has done so more often may be told late of an offer
- * that has ended in between. A grant that is more than the field (it has a token, replicas must confirm it, nobody renews
- * its lease, or it replaces another field) takes a request. */
+ * that has ended in between. A grant that is more than the field (it has a token, replicas must confirm it, nobody
+ * renews its lease, or it replaces another field) takes a request. */
 static bool may_take(const rli_attempt *attempt, int64_t told_ms)
 {
     const rli_session *session = attempt->session;

@@ -7,12 +7,12 @@
 
 #include "engine/attempt.h"
 
-/* Returns whether releases offer the lock at all, and waiters let the server know of them for that. Not in a cluster: while
- * a slot moves, a script would make the key for that at the new node, and then the old one could not be moved. */
+/* Returns whether releases offer the lock at all, and waiters let the server know of them for that. Not in a cluster:
+ * while a slot moves, a script would make the key for that at the new node, and then the old one could not be moved. */
 bool rli_offer_is_possible(const rli_engine *engine);
 
-/* A request of the attempt is about to be sent. waits: it registers or queues it, so that it may be offered the lock. Mutex
- * held. */
+/* A request of the attempt is about to be sent. waits: it registers or queues it, so that it may be offered the lock.
+ * Mutex held. */
 void rli_offer_note_request(rli_attempt *attempt, bool waits);
 /* That request was answered: it waits. Mutex held. */
 void rli_offer_note_denied(rli_attempt *attempt, const rli_call *call);

@@ -48,8 +48,8 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
  * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
  * them would prompt each other for ever. */
 void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied);
-/* Lets the queue leaders ask, because the server no longer has a hold of this client: nobody tells waiters when a key is
- * deleted, and what they were told of its time to live is no longer true. */
+/* Lets the queue leaders ask, because the server no longer has a hold of this client: nobody tells waiters when a key
+ * is deleted, and what they were told of its time to live is no longer true. */
 void rli_queue_let_leaders_ask(rli_entry *entry);
 /* Ends the waits that began before `failed_ms`, since when the queue leader has found the server out of reach.
  * `message` is copied. */

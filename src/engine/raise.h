@@ -28,10 +28,11 @@ typedef struct rli_raising {
 } rli_raising;
 
 /* Raises the counter to at least that token, which is the hold's from then on.
- * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold is gone on the server, and counts as lost from now on. RLOCK_UNAVAILABLE,
+ * RLOCK_OK; RLOCK_NOT_OWNER; RLOCK_LOST: the hold is gone on the server, and counts as lost from now on.
+ * RLOCK_UNAVAILABLE,
  * RLOCK_TIMEOUT, RLOCK_SERVER, RLOCK_CLOSED, RLOCK_FORKED, RLOCK_NO_MEMORY: the counter may have been raised. For an
- * operation with or without a thread; takes the engine's mutex itself. `asked` must live until its end. rli_raise_go_on:
- * RLI_WAITING, or the status with which it has ended. */
+ * operation with or without a thread; takes the engine's mutex itself. `asked` must live until its end.
+ * rli_raise_go_on: RLI_WAITING, or the status with which it has ended. */
 void rli_raise_begin(rli_raising *raising, const rli_raise *asked, rli_operation *op);
 rlock_status rli_raise_go_on(rli_raising *raising);
 

@@ -133,8 +133,8 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
     }
 }
 
-/* A message may be lost, its receiver may have died, or the registry's key may be gone. Then the first that asks by itself
- * finds out. The more waiters there are, the less often each asks. */
+/* A message may be lost, its receiver may have died, or the registry's key may be gone. Then the first that asks by
+ * itself finds out. The more waiters there are, the less often each asks. */
 #define ASK_FIRST_MS 1000
 #define ASK_EACH_MS  250
 #define ASK_MOST_MS  30000

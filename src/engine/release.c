@@ -47,10 +47,11 @@ static rlock_status lost(const rli_names *names)
 static rlock_status not_renewed(const rli_names *names)
 {
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_LOST,
-                    "lock \"%s\" expired before this unlock, because the server refused to renew it; another owner may have "
-                    "changed what it protects; see docs/security.md for the rights that the user needs",
-                    rli_show_name(names->name, shown));
+    return rli_fail(
+        RLOCK_LOST,
+        "lock \"%s\" expired before this unlock, because the server refused to renew it; another owner may have "
+        "changed what it protects; see docs/security.md for the rights that the user needs",
+        rli_show_name(names->name, shown));
 }
 
 /* There is no memory even for the release. The hold must end anyway, so at least its renewal stops. */
@@ -149,7 +150,8 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
         rli_session_declare_lost(release->engine, session, RLOCK_LOST_GONE, true);
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD) {
-        rli_queue_let_leaders_ask(session->entry); /* what they were told is out of date, if only because of this request */
+        /* what they were told is out of date, if only because of this request */
+        rli_queue_let_leaders_ask(session->entry);
         return was_inner(call, released, release->stands_ms) ? RLOCK_OK : lost(release->names);
     }
     if (session->kind->sharing != RLI_READING)

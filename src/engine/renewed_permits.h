@@ -43,8 +43,8 @@ void rli_renewed_permits_destroy(rli_renewed_permits *permits);
 
 /* --- for callers; these take the mutex themselves --- */
 
-/* Allocates `count` permits before they are acquired, so that a lack of memory loses none, and starts the watchdog. Sets
- * *made; end it with rli_renewed_permits_begin or _drop. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
+/* Allocates `count` permits before they are acquired, so that a lack of memory loses none, and starts the watchdog.
+ * Sets *made; end it with rli_renewed_permits_begin or _drop. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_renewed_permits_make(rli_engine *engine, const rli_names *names, int count, rli_renewed_permit **made);
 void rli_renewed_permits_drop(rli_engine *engine, rli_renewed_permit *made);
 /* They were acquired, under these ids, by a request that was sent at `sent_ms`. Takes over `made`. */

@@ -209,8 +209,8 @@ bool rli_session_needs_renewal(const rli_session *session)
     return session->count > 0 && (rli_session_renewed_count(session) > 0 || session->kind->sharing == RLI_READING);
 }
 
-/* Renewals are due once in each period, less some time for the answer (a sixtieth of the watchdog timeout), counted from
- * the last request that is known to have set the PTTL. */
+/* Renewals are due once in each period, less some time for the answer (a sixtieth of the watchdog timeout), counted
+ * from the last request that is known to have set the PTTL. */
 static int64_t renewal_span_ms(const rli_engine *engine)
 {
     return rli_renewal_period_ms(engine->settings) - engine->settings->watchdog_timeout_ms / 60;
@@ -290,8 +290,8 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         rli_session_schedule(engine, session, sent_ms);
 }
 
-/* An offer that was taken without a request is extended after this time. Few turns in a contest last longer, and a thread
- * that is stopped loses the offer sooner than a lease. */
+/* An offer that was taken without a request is extended after this time. Few turns in a contest last longer, and a
+ * thread that is stopped loses the offer sooner than a lease. */
 #define OFFER_MS 50
 
 void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)

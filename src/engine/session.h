@@ -1,7 +1,7 @@
 /* Session: what one owner holds on one name, and until when it may rely on it.
  *
- * holds.h begins, finds and ends sessions, entry.h lists those on a name. Every function here expects engine->mutex to be
- * held, unless it says otherwise. None does I/O. */
+ * holds.h begins, finds and ends sessions, entry.h lists those on a name. Every function here expects engine->mutex to
+ * be held, unless it says otherwise. None does I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_SESSION_H
 #define RLI_SESSION_H
@@ -130,8 +130,8 @@ void rli_session_schedule(rli_engine *engine, rli_session *session, int64_t sent
 bool rli_session_make_room(rli_session *session);
 /* Records one more hold, which the server granted to a request sent at `sent_ms`. The session has an attempt. */
 void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
-/* After rli_session_add_hold of the first hold, which was an offer: it ends lease_ms after `sent_ms`, if nothing extends
- * it. The watchdog soon does. */
+/* After rli_session_add_hold of the first hold, which was an offer: it ends lease_ms after `sent_ms`, if nothing
+ * extends it. The watchdog soon does. */
 void rli_session_shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Records one more hold of a kind whose server keeps no count, which ends with those that are there already. It is
  * renewed. */
@@ -141,8 +141,8 @@ void rli_session_add_inner_hold(rli_session *session);
 void rli_session_add_skipped_hold(rli_session *session);
 /* Returns whether the red lock took its innermost hold without this member, and forgets that hold. */
 bool rli_session_remove_skipped_hold(rli_session *session);
-/* How many of its holds the owner has taken by the sharded lock of which this is a part, and not by the part's name; never
- * more than there are holds. A lost session keeps them, until the unlocks have answered. */
+/* How many of its holds the owner has taken by the sharded lock of which this is a part, and not by the part's name;
+ * never more than there are holds. A lost session keeps them, until the unlocks have answered. */
 int rli_session_sharded_count(const rli_session *session);
 /* One of its holds, which was not counted before, was taken by the sharded lock. */
 void rli_session_add_sharded(rli_session *session);
@@ -150,8 +150,8 @@ void rli_session_add_sharded(rli_session *session);
 void rli_session_remove_sharded(rli_session *session);
 /* There are fewer holds than before: the part was given back by its name. */
 void rli_session_limit_sharded(rli_session *session);
-/* Notes that a release of one of several read holds, which has been removed, may run late: it then deletes also what was
- * taken after it. So later holds are relied on no longer than those that it leaves. */
+/* Notes that a release of one of several read holds, which has been removed, may run late: it then deletes also what
+ * was taken after it. So later holds are relied on no longer than those that it leaves. */
 void rli_session_note_late_release(rli_session *session);
 /* Removes the innermost hold, which the owner gives back. The session has an attempt. */
 void rli_session_remove_hold(rli_engine *engine, rli_session *session);
@@ -165,8 +165,8 @@ void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t leas
 void rli_session_torn(rli_session *session);
 /* Notes the same for a re-entry, an extension, or the release of an inner read hold that may not have run. Such a
  * request changes nothing once the hold is gone, but the lock may be kept for lease_ms if the hold expires first. So
- * the watchdog compensates for it only when the session is lost. The lease of a read hold under the owner's write hold does
- * the same to that one. */
+ * the watchdog compensates for it only when the session is lost. The lease of a read hold under the owner's write hold
+ * does the same to that one. */
 void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int64_t lease_ms);
 /* Notes that the last release may not have run: the server may keep the lock for the longest lease ever requested.
  * The session has cold fields. */

@@ -37,7 +37,8 @@ static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable
     synced->deadline_ms = op->deadline_ms;
     synced->cancel = op->cancel;
     grantable->take_back(&synced->back, grantable->what);
-    /* A server that has taken over, or was restarted, may have lost the grant: it would be given more than was taken. */
+    /* A server that has taken over, or was restarted, may have lost the grant: it would be given more than was
+     * taken. */
     if (grantable->adds)
         synced->back.only_run_id = call->run_id;
     if (op->deadline_ms < answer_by_ms)

@@ -19,8 +19,8 @@ typedef struct rli_values {
     char fields[];                          /* RLI_VALUE_FIELD characters each, in their order; no end */
 } rli_values;
 
-/* Makes a set with room for `count` values, to be filled by rli_values_put and rli_values_close. One reference. NULL: out
- * of memory. */
+/* Makes a set with room for `count` values, to be filled by rli_values_put and rli_values_close. One reference. NULL:
+ * out of memory. */
 rli_values *rli_values_new(size_t count);
 /* Adds the value of these bytes. At most as often as there is room. */
 void rli_values_put(rli_values *values, const void *bytes, size_t length);

@@ -72,8 +72,8 @@ void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const r
 }
 
 /* Moves if another node serves the object by now. When no node serves it, or memory is short, the wait stays where it
- * is: the request that follows fails or is repeated. The number of a registered waiter and its second channel belong to the
- * former node, so the wait drops them; the next answer tells what to listen to. Returns whether it moved. */
+ * is: the request that follows fails or is repeated. The number of a registered waiter and its second channel belong to
+ * the former node, so the wait drops them; the next answer tells what to listen to. Returns whether it moved. */
 static bool follow(rli_wait *wait)
 {
     rli_node *node = rli_topology_ref_server(wait->topology, wait->slot);
@@ -195,7 +195,8 @@ static void begin(rli_wait *wait)
     bool listened = wait->news.parker; /* since before the last request: nothing was missed */
     if (!listened)
         rli_news_listen(&wait->news, wait->op->parker);
-    /* A confirmation that came before this listener was added will not wake it, so ask now. (Signals stay in their list.) */
+    /* A confirmation that came before this listener was added will not wake it, so ask now. (Signals stay in their
+     * list.) */
     if (!listened && wait->asked && wait->news.channel && rli_news_is_confirmed(&wait->news))
         wait->asked = false;
 }

@@ -24,7 +24,8 @@ typedef struct rli_wait {
     unsigned slot;
     rli_operation *op;
     rli_topology *topology; /* finds the node that serves the object */
-    rli_news news;          /* from the node that serves the object; set by rli_wait_join. Not joined: only time ends a sleep */
+    /* from the node that serves the object; set by rli_wait_join. Not joined: only time ends a sleep */
+    rli_news news;
     int64_t deadline_ms;    /* RLI_NEVER: no limit */
     /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and
      * *again_ms is when to ask again without a message (RLI_NEVER: only after a message). Any other status ends the
@@ -46,8 +47,8 @@ typedef struct rli_wait {
 rlock_status rli_wait_join(rli_wait *wait, const char *key, size_t key_length, const rli_source *source);
 /* Leaves what it listens to, if anything. */
 void rli_wait_leave(rli_wait *wait);
-/* As rli_wait_join, and listens from now on, if the source is a channel that the client is subscribed to already. Else it
- * does nothing. So nothing is missed from the first request on. */
+/* As rli_wait_join, and listens from now on, if the source is a channel that the client is subscribed to already. Else
+ * it does nothing. So nothing is missed from the first request on. */
 void rli_wait_rejoin(rli_wait *wait, const char *key, size_t key_length, const rli_source *source);
 
 /* Runs the loop. RLI_WAITING: the operation has no thread and must wait; call it again. Otherwise returns what the last

@@ -9,8 +9,9 @@
  * something became of the lock without our hearing, that is found out when the period ends. */
 #define QUIET_MS 10
 
-/* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere; sooner
- * where others listen and took their last turn: they hear of a free lock and only then ask, so they miss some. */
+/* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere;
+ * sooner where others listen and took their last turn: they hear of a free lock and only then ask, so they miss
+ * some. */
 #define HANDED_MOST               16
 #define HANDED_MOST_BESIDE_OTHERS 12
 #define HANDED_MS                 10

@@ -3,7 +3,8 @@
  * After the lock was granted or handed over here, there is a quiet period in which no local waiter asks: its holder
  * is expected to hand it over. After many handoffs in a row, the local waiters yield: they do not ask until each
  * listener of another process had one turn, or some ms have passed. All this is for kinds whose waiters queue
- * locally, and listen for messages or spin. Every function here expects the engine's mutex to be held. None does I/O. */
+ * locally, and listen for messages or spin. Every function here expects the engine's mutex to be held. None does
+ * I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_YIELD_H
 #define RLI_YIELD_H
@@ -58,8 +59,9 @@ bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
-/* As rli_yield_is_due, for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for as
- * long as it may be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not ask for a moment. */
+/* As rli_yield_is_due, for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for
+ * as long as it may be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not
+ * ask for a moment. */
 bool rli_yield_end_of_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */

@@ -8,7 +8,8 @@
 
 /* The question to one member, and its answer. */
 typedef struct rli_vote {
-    rli_operation op;     /* a part of the whole, which the member's machine is a part of; begun while `machine` is set */
+    /* a part of the whole, which the member's machine is a part of; begun while `machine` is set */
+    rli_operation op;
     rli_machine *machine; /* NULL: none is under way */
     rli_job job;
     rlock_status status; /* with which it has ended */

@@ -1,6 +1,6 @@
-/* Batch: a job on several members of a composite whose requests leave together. Each member of the composite is a lock of one
- * name, and those of a batch are of one client. With a thread, that waits for the answers; an operation without one goes on
- * when they have come. */
+/* Batch: a job on several members of a composite whose requests leave together. Each member of the composite is a lock
+ * of one name, and those of a batch are of one client. With a thread, that waits for the answers; an operation without
+ * one goes on when they have come. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_BATCH_H
 #define RLI_BATCH_H
@@ -15,10 +15,11 @@ typedef struct rli_batch {
     bool asked;         /* it is under way */
 } rli_batch;
 
-/* How many bytes batches need for jobs of these kinds (RLI_JOB_BIT of each); 0: the handle's members are asked one by one. */
+/* How many bytes batches need for jobs of these kinds (RLI_JOB_BIT of each); 0: the handle's members are asked one by
+ * one. */
 size_t rli_batch_room(const rlock *handle, unsigned kinds);
-/* Prepares batches in such memory, aligned to RLI_MACHINE_ALIGN; NULL: without batches. `whole` is the operation without a
- * thread; NULL: `drive` carries them out. End with rli_batch_end, while no batch is under way. */
+/* Prepares batches in such memory, aligned to RLI_MACHINE_ALIGN; NULL: without batches. `whole` is the operation
+ * without a thread; NULL: `drive` carries them out. End with rli_batch_end, while no batch is under way. */
 void rli_batch_begin(rli_batch *batch, rlock *handle, unsigned kinds, rli_operation *whole, rli_drive *drive,
                      void *memory);
 void rli_batch_end(rli_batch *batch);
@@ -33,8 +34,8 @@ typedef struct rli_batch_thread {
 void rli_batch_thread_begin(rli_batch_thread *thread, rlock *handle, unsigned kinds, rlock_cancel *cancel);
 void rli_batch_thread_end(rli_batch_thread *thread);
 
-/* So many requests leave together at least. The server runs them in one go, as far as it is up to the client, so of two clients
- * that ask for the same members in the same order, one gets them all. */
+/* So many requests leave together at least. The server runs them in one go, as far as it is up to the client, so of two
+ * clients that ask for the same members in the same order, one gets them all. */
 #define RLI_BATCH_SENT 64
 
 /* A batch begins, which asks members for the first `count` votes in their order, until rli_batch_go_on is called. */

@@ -45,8 +45,8 @@ static inline rli_composite *rli_composite_of(const rlock *handle)
 /* The members, sorted by server, database and name. */
 rlock *const *rli_composite_sorted(const rli_composite *set);
 
-/* Makes a composite of copies of `n` handles, of which there may be `most`. `what`: "multi lock" or "red lock", for messages.
- * NULL: rlock_last_error() says why. */
+/* Makes a composite of copies of `n` handles, of which there may be `most`. `what`: "multi lock" or "red lock", for
+ * messages. NULL: rlock_last_error() says why. */
 rlock *rli_composite_make(const rli_methods *methods, const char *what, rlock *const *locks, size_t n, size_t most);
 
 static inline rlock_client *rli_composite_client_of(const rlock *member)
@@ -74,8 +74,8 @@ rlock_client *rli_composite_home(const rlock *handle);
 /* These methods, which all composites share, in a table of methods. */
 #define RLI_COMPOSITE_METHODS                                                                                          \
     .check_owner = rli_composite_check_owner, .home = rli_composite_home, .copy = rli_composite_copy,                  \
-    .for_owner = rli_composite_for_owner, .set_call_options = rli_composite_set_call_options, .place = rli_composite_identity, .name = rli_composite_name,                 \
-    .ref = rli_composite_ref, .free = rli_composite_free
+    .for_owner = rli_composite_for_owner, .set_call_options = rli_composite_set_call_options,                          \
+    .place = rli_composite_identity, .name = rli_composite_name, .ref = rli_composite_ref, .free = rli_composite_free
 
 /* Writes a member's name, for a message, to `shown`; returns `shown`. */
 #define RLI_MEMBER_SHOWN 160

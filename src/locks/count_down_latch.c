@@ -136,7 +136,8 @@ rlock_status rlock_count_down_latch_try_set_count(rlock_count_down_latch *latch,
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
 }
 
-rlock_status rlock_count_down_latch_try_set_count_async(rlock_count_down_latch *latch, int64_t count, rlock_result_fn *fn, void *arg)
+rlock_status rlock_count_down_latch_try_set_count_async(rlock_count_down_latch *latch, int64_t count,
+                                                        rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_set(&asked, latch, count);

@@ -39,14 +39,15 @@ static void find_clients(rli_drive *self)
     }
 }
 
-/* Returns the first client, for *at 0, or the next; NULL: there are no more. Where there are many, it returns one twice if
- * members of others are between its own. */
+/* Returns the first client, for *at 0, or the next; NULL: there are no more. Where there are many, it returns one twice
+ * if members of others are between its own. */
 static rlock_client *next_client(const rli_drive *self, size_t *at)
 {
     rlock *const *sorted = rli_composite_sorted(self->set);
     if (!self->many)
         return *at < self->count ? self->clients[(*at)++] : NULL;
-    while (*at > 0 && *at < self->set->count && rli_composite_client_of(sorted[*at]) == rli_composite_client_of(sorted[*at - 1]))
+    while (*at > 0 && *at < self->set->count &&
+           rli_composite_client_of(sorted[*at]) == rli_composite_client_of(sorted[*at - 1]))
         (*at)++;
     return *at < self->set->count ? rli_composite_client_of(sorted[(*at)++]) : NULL;
 }
@@ -60,8 +61,8 @@ void rli_drive_send(const rli_drive *self)
         rli_topology_flush(&client->topology);
 }
 
-/* Else the answer for a red lock's keeper, whose turn the whole may wait for, would be read only by the watchdog, a tenth of
- * a second later. */
+/* Else the answer for a red lock's keeper, whose turn the whole may wait for, would be read only by the watchdog, a
+ * tenth of a second later. */
 static void read_all(const rli_drive *self)
 {
     rlock_client *client;

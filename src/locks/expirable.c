@@ -24,7 +24,8 @@ static rlock_status check(const rlock_object *object)
 rlock_status rlock_object_set_call_options(rlock_object *object, const rlock_call_options *options)
 {
     rlock_status status = check(object);
-    return status == RLOCK_OK ? rli_call_options_read(&object->call_options, options, &object->client->settings, true) : status;
+    return status == RLOCK_OK ? rli_call_options_read(&object->call_options, options, &object->client->settings, true)
+                              : status;
 }
 
 /* --- asking --- */
@@ -276,8 +277,8 @@ static char *joined(const rli_names *names)
     return all;
 }
 
-/* In a cluster one script can use both names only if they are in one slot. And it can publish to a sharded channel only in
- * that slot; a latch's channel has braces around the whole name. */
+/* In a cluster one script can use both names only if they are in one slot. And it can publish to a sharded channel only
+ * in that slot; a latch's channel has braces around the whole name. */
 static rlock_status check_slots(const rlock_object *object, const rli_names *names)
 {
     rli_topology *topology = &object->client->topology;

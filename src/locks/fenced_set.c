@@ -63,7 +63,8 @@ rlock_status rlock_fenced_set(rlock_client *client, const char *key, const void 
     if (!value && length > 0)
         return rli_fail(RLOCK_INVALID, "the value is NULL, but its length is %zu", length);
     if (length > VALUE_MAX)
-        return rli_fail(RLOCK_INVALID, "the value has %zu bytes; that is more than the 512 MiB that Redis takes", length);
+        return rli_fail(RLOCK_INVALID, "the value has %zu bytes; that is more than the 512 MiB that Redis takes",
+                        length);
     if (token == 0)
         return rli_fail(RLOCK_INVALID, "the token is 0, which is not a fencing token; use the one from "
                                        "rlock_lock_and_get_token()");

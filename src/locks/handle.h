@@ -17,9 +17,9 @@ typedef struct rli_identity {
     bool several; /* the lock is a composite; this is its first member's place */
 } rli_identity;
 
-/* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: who is meant. A named owner
- * is meant whatever the handle names; a thread only if the handle names nobody. NULL: the one that the handle names, or
- * the calling thread. */
+/* Callers have checked the arguments: no out-parameter is NULL except where allowed. `owner`: who is meant. A named
+ * owner is meant whatever the handle names; a thread only if the handle names nobody. NULL: the one that the handle
+ * names, or the calling thread. */
 typedef struct rli_methods {
     /* RLOCK_OK, RLOCK_CLOSED or RLOCK_FORKED; takes no mutex. */
     rlock_status (*check)(const rlock *lock);
@@ -35,13 +35,13 @@ typedef struct rli_methods {
     rli_machine *(*begin)(rlock *lock, const rli_job *job, rli_operation *whole, void *memory);
     /* The client whose thread calls the functions of async calls. */
     rlock_client *(*home)(const rlock *lock);
-    /* For a member of a red lock, which is a single lock. miss: the red lock acquired one more hold without this member, which the
-     * owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it is
-     * removed. */
+    /* For a member of a red lock, which is a single lock. miss: the red lock acquired one more hold without this
+     * member, which the owner already holds. drop_missed: whether the innermost hold was such a missed one; if so, it
+     * is removed. */
     void (*miss)(rlock *lock, const rli_owner *owner);
     bool (*drop_missed)(rlock *lock, const rli_owner *owner);
-    /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more. Returns
-     * false, and changes nothing, if there are more than `most` of them: then one is by the member's name. */
+    /* The red lock takes the member anew that the owner has lost: no unlock is to answer for those holds any more.
+     * Returns false, and changes nothing, if there are more than `most` of them: then one is by the member's name. */
     bool (*forgive)(rlock *lock, const rli_owner *owner, int most);
     /* Of a kind whose server keeps no count: that session has one hold, and from now on one for each that is renewed of
      * `like`, within the outermost of these. */

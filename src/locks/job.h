@@ -49,16 +49,16 @@ typedef struct rli_job {
     /* Of a single lock: a release gives back nothing but a hold of the session with that number, else it answers
      * RLOCK_NOT_OWNER; 0: of whichever session the owner has. */
     uint64_t only;
-    /* Of a single lock, which is a part of a sharded lock: a release gives back nothing but a hold that the owner has taken
-     * by the sharded lock, else it answers RLOCK_NOT_OWNER. */
+    /* Of a single lock, which is a part of a sharded lock: a release gives back nothing but a hold that the owner has
+     * taken by the sharded lock, else it answers RLOCK_NOT_OWNER. */
     bool sharded;
     uint64_t raised;      /* what the counter is raised to */
 } rli_job;
 
 /* A job under way. */
 typedef struct rli_machine {
-    /* Goes on with it. RLI_WAITING: the operation has no thread and must wait; call it again when it was woken. Else the
-     * status with which it has ended: from then on it needs no memory and no handle any more. */
+    /* Goes on with it. RLI_WAITING: the operation has no thread and must wait; call it again when it was woken. Else
+     * the status with which it has ended: from then on it needs no memory and no handle any more. */
     rlock_status (*go_on)(struct rli_machine *machine);
     int64_t answer; /* set with RLOCK_OK, of a job that has one */
 } rli_machine;

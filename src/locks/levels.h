@@ -14,8 +14,8 @@ typedef struct rli_levels {
 
 /* How many holds of the red lock they are of. */
 int rli_levels_depth(const rli_levels *levels);
-/* For levels of a red lock itself, of which no hold is missed: adds an innermost hold; removes it, if there is one. Where there
- * are more than 64, only the numbers are known of the outer ones. */
+/* For levels of a red lock itself, of which no hold is missed: adds an innermost hold; removes it, if there is one.
+ * Where there are more than 64, only the numbers are known of the outer ones. */
 void rli_levels_add(rli_levels *levels, bool renewed);
 void rli_levels_remove(rli_levels *levels);
 

@@ -13,7 +13,8 @@
 
 #define WHAT "semaphore or latch"
 
-/* Whether the letters of notify-keyspace-events make the server tell of deleted and expired keys, on a channel of the key. */
+/* Whether the letters of notify-keyspace-events make the server tell of deleted and expired keys, on a channel of the
+ * key. */
 static bool are_enough(const char *letters)
 {
     bool all = strchr(letters, 'A');

@@ -1,12 +1,13 @@
 /* Multi acquire: takes all members of a multi lock, or none.
  *
- * An attempt takes the members in a row. It asks for many together, without a wait. Members behind the first one that was
- * refused are released at once, so that what is held is always the beginning of the row, and then that one is waited for.
- * Whoever uses the same order therefore never waits in a circle. From there on it asks for a few together, then for more:
- * where many members are contended, what is asked for in vain stays in proportion to what is taken.
+ * An attempt takes the members in a row. It asks for many together, without a wait. Members behind the first one that
+ * was refused are released at once, so that what is held is always the beginning of the row, and then that one is
+ * waited for. Whoever uses the same order therefore never waits in a circle. From there on it asks for a few together,
+ * then for more: where many members are contended, what is asked for in vain stays in proportion to what is taken.
  *
- * The first member is asked alone if others probably hold it, and if there is no wait: of those who try the same members at
- * the same time, the one that gets the first must not be refused another because the rest ask for all in vain. */
+ * The first member is asked alone if others probably hold it, and if there is no wait: of those who try the same
+ * members at the same time, the one that gets the first must not be refused another because the rest ask for all in
+ * vain. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/multi_acquire.h"
 
@@ -98,8 +99,9 @@ static void note_granted(gathering *all, size_t i)
     all->valid_until_ms = rli_earlier(all->valid_until_ms, until_ms);
 }
 
-/* The shortest time for which a taken member is still valid: what was noted as each was taken, as long as that is longer than
- * the wait that it limits. The watchdog may have renewed them since. A hold that was lost meanwhile is seen at the end. */
+/* The shortest time for which a taken member is still valid: what was noted as each was taken, as long as that is
+ * longer than the wait that it limits. The watchdog may have renewed them since. A hold that was lost meanwhile is seen
+ * at the end. */
 static int64_t least_valid(gathering *all)
 {
     int64_t now_ms = rli_now_ms();
@@ -125,8 +127,8 @@ static int64_t member_wait(gathering *all, size_t i, int64_t least_ms)
     return i == 0 ? left_ms : rli_earlier(rli_earlier(left_ms, all->patience_ms), least_ms);
 }
 
-/* How long to wait for a member's answer. While other members are held, or asked for at the same time, a silent server is not
- * waited for longer than necessary, if enough time is left to ask it first in another attempt. */
+/* How long to wait for a member's answer. While other members are held, or asked for at the same time, a silent server
+ * is not waited for longer than necessary, if enough time is left to ask it first in another attempt. */
 static int64_t member_answer(const gathering *all, bool first)
 {
     bool comes_again = all->on.job->wait_ms > 0 && all->deadline_ms - rli_now_ms() > RLI_COMPOSITE_ANSWER_MS;
@@ -151,7 +153,7 @@ static rli_job job_for(const gathering *all, size_t i)
     return job;
 }
 
-/* A wait that is shorter may end before the member has refused; then the message names the member that refused before. */
+/* A shorter wait may end before the member has refused; then the message names the member that refused before. */
 #define REFUSED_MS 10
 
 static rlock_status take(gathering *all, size_t i)
@@ -205,8 +207,8 @@ static rlock_status ask_one(gathering *all)
 
 /* --- several together --- */
 
-/* How many members to ask together: of one client, since what is taken too early is given back, and a program may close a
- * client when it has seen that its members' turn has not come. */
+/* How many members to ask together: of one client, since what is taken too early is given back, and a program may close
+ * a client when it has seen that its members' turn has not come. */
 static size_t next_count(const gathering *all)
 {
     size_t most = least(least(all->window, all->batch.most), all->on.set->count - all->taken);
@@ -347,7 +349,8 @@ static bool worth_another(const gathering *all)
 {
     if (all->on.job->wait_ms <= 0 || rli_now_ms() >= all->deadline_ms || all->vain >= IN_VAIN)
         return false;
-    /* If the first of the row was refused or did not answer, it had all the time, or all the attempts; but not in a batch. */
+    /* If the first of the row was refused or did not answer, it had all the time, or all the attempts; but not in a
+     * batch. */
     return all->status == RLOCK_TIMEOUT || (all->status == RLOCK_UNAVAILABLE && (all->refused > 0 || all->together));
 }
 

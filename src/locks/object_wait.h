@@ -25,8 +25,8 @@ typedef struct rli_waiting {
     rli_object *object;
     int64_t wait_ms; /* 0 or less: asks once */
     bool nothing;    /* there is nothing to wait for: RLOCK_OK */
-    /* Writes why it was denied, and returns RLOCK_TIMEOUT. Called when the wait has ended with that: after the last answer,
-     * the thread of an async call may have carried out other operations. */
+    /* Writes why it was denied, and returns RLOCK_TIMEOUT. Called when the wait has ended with that: after the last
+     * answer, the thread of an async call may have carried out other operations. */
     rlock_status (*denied)(const struct rli_waiting *waiting);
     int64_t count; /* for `denied`: of the object, as the last answer said */
     /* Called once when the wait has ended, or could not begin. NULL: nothing to do. */

@@ -124,7 +124,8 @@ static void renew_no_more(const rli_object *object, const char *ids, int count)
 }
 
 /* Prepares a release of one permit. */
-static rlock_status prepare_one(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id, read_fn *read)
+static rlock_status prepare_one(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
+                                read_fn *read)
 {
     rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read);
     if (status == RLOCK_OK)
@@ -142,12 +143,13 @@ static rlock_status prepare_try_release(rli_object_call *asked, rlock_permit_sem
     return prepare_one(asked, semaphore, id, read_try_release);
 }
 
-/* A permit that is given a lease is renewed no longer, whatever becomes of the request: if it ran and its answer was lost,
- * the permit ends with that lease, and may not be relied on any more. */
+/* A permit that is given a lease is renewed no longer, whatever becomes of the request: if it ran and its answer was
+ * lost, the permit ends with that lease, and may not be relied on any more. */
 static rlock_status prepare_update(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
                                    int64_t lease_ms)
 {
-    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease, rli_object_read_flag);
+    rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease,
+                                  rli_object_read_flag);
     asked->numbers[0] = lease_ms;
     asked->number_count = 1;
     if (status == RLOCK_OK)
@@ -182,7 +184,8 @@ rlock_status rlock_permit_semaphore_release(rlock_permit_semaphore *semaphore, c
     return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
 }
 
-rlock_status rlock_permit_semaphore_release_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_release_async(rlock_permit_semaphore *semaphore, const char *id,
+                                                  rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_release(&asked, semaphore, id);
@@ -196,21 +199,24 @@ rlock_status rlock_permit_semaphore_try_release(rlock_permit_semaphore *semaphor
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, answer) : status;
 }
 
-rlock_status rlock_permit_semaphore_try_release_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_try_release_async(rlock_permit_semaphore *semaphore, const char *id,
+                                                      rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_try_release(&asked, semaphore, id);
     return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
-rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore, const char *id, int64_t lease_ms, bool *updated)
+rlock_status rlock_permit_semaphore_update_lease_time(rlock_permit_semaphore *semaphore, const char *id,
+                                                      int64_t lease_ms, bool *updated)
 {
     rli_object_call asked;
     rlock_status status = prepare_update(&asked, semaphore, id, lease_ms);
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, updated) : status;
 }
 
-rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore, const char *id, int64_t lease_ms, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_update_lease_time_async(rlock_permit_semaphore *semaphore, const char *id,
+                                                            int64_t lease_ms, rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_update(&asked, semaphore, id, lease_ms);
@@ -226,7 +232,8 @@ rlock_status rlock_permit_semaphore_get_lease_time(rlock_permit_semaphore *semap
     return status == RLOCK_OK ? rli_object_call_run(&asked, ms) : status;
 }
 
-rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore *semaphore, const char *id, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_get_lease_time_async(rlock_permit_semaphore *semaphore, const char *id,
+                                                         rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_lease(&asked, semaphore, id);
@@ -319,28 +326,32 @@ static rlock_status prepare_many(rli_object_call *asked, rlock_permit_semaphore 
     return RLOCK_OK;
 }
 
-rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits)
+rlock_status rlock_permit_semaphore_release_many(rlock_permit_semaphore *semaphore, int count,
+                                                 const rlock_permit *permits)
 {
     rli_object_call asked;
     rlock_status status = prepare_many(&asked, semaphore, count, permits, read_release_many);
     return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
 }
 
-rlock_status rlock_permit_semaphore_release_many_async(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_release_many_async(rlock_permit_semaphore *semaphore, int count,
+                                                       const rlock_permit *permits, rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_many(&asked, semaphore, count, permits, read_release_many);
     return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
-rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, int *answer)
+rlock_status rlock_permit_semaphore_try_release_many(rlock_permit_semaphore *semaphore, int count,
+                                                     const rlock_permit *permits, int *answer)
 {
     rli_object_call asked;
     rlock_status status = prepare_many(&asked, semaphore, count, permits, read_try_release_many);
     return status == RLOCK_OK ? rli_object_call_run_int(&asked, answer) : status;
 }
 
-rlock_status rlock_permit_semaphore_try_release_many_async(rlock_permit_semaphore *semaphore, int count, const rlock_permit *permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_try_release_many_async(rlock_permit_semaphore *semaphore, int count,
+                                                           const rlock_permit *permits, rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_many(&asked, semaphore, count, permits, read_try_release_many);

@@ -108,7 +108,8 @@ rlock_status rlock_permit_semaphore_try_set_permits(rlock_permit_semaphore *sema
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
 }
 
-rlock_status rlock_permit_semaphore_try_set_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_try_set_permits_async(rlock_permit_semaphore *semaphore, int permits,
+                                                          rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_change(&asked, semaphore, &rli_script_permit_semaphore_try_set, permits);
@@ -122,7 +123,8 @@ rlock_status rlock_permit_semaphore_set_permits(rlock_permit_semaphore *semaphor
     return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
 }
 
-rlock_status rlock_permit_semaphore_set_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_set_permits_async(rlock_permit_semaphore *semaphore, int permits,
+                                                      rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_set(&asked, semaphore, permits);
@@ -136,7 +138,8 @@ rlock_status rlock_permit_semaphore_add_permits(rlock_permit_semaphore *semaphor
     return status == RLOCK_OK ? rli_object_call_run(&asked, NULL) : status;
 }
 
-rlock_status rlock_permit_semaphore_add_permits_async(rlock_permit_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_add_permits_async(rlock_permit_semaphore *semaphore, int permits,
+                                                      rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_add(&asked, semaphore, permits);
@@ -237,7 +240,8 @@ rlock_status rlock_permit_semaphore_available_permits(rlock_permit_semaphore *se
     return ask_state(semaphore, read_available, permits);
 }
 
-rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_available_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn,
+                                                            void *arg)
 {
     return ask_state_async(semaphore, read_available, fn, arg);
 }
@@ -247,7 +251,8 @@ rlock_status rlock_permit_semaphore_acquired_permits(rlock_permit_semaphore *sem
     return ask_state(semaphore, read_taken, permits);
 }
 
-rlock_status rlock_permit_semaphore_acquired_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn, void *arg)
+rlock_status rlock_permit_semaphore_acquired_permits_async(rlock_permit_semaphore *semaphore, rlock_result_fn *fn,
+                                                           void *arg)
 {
     return ask_state_async(semaphore, read_taken, fn, arg);
 }

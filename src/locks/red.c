@@ -184,9 +184,9 @@ uint64_t rli_red_greatest_token(const rli_composite *set, const rli_owner *owner
     return greatest;
 }
 
-/* A majority of the members has had its counters raised to the token. Some may have gone beyond it since, as their owner has
- * taken them by their names. So the token is the greatest value that at least a majority has reached: the next holder,
- * who needs one of these members, gets a greater one. */
+/* A majority of the members has had its counters raised to the token. Some may have gone beyond it since, as their
+ * owner has taken them by their names. So the token is the greatest value that at least a majority has reached: the
+ * next holder, who needs one of these members, gets a greater one. */
 rlock_status rli_red_get_token(rlock *handle, const rli_owner *owner, uint64_t *token)
 {
     const rli_composite *set = rli_composite_of(handle);

@@ -149,8 +149,9 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
 
 static size_t room(const rlock *handle, rli_job_kind kind)
 {
-    return kind == RLI_JOB_ACQUIRE ? RLI_MACHINE_SIZE(acquiring) + rli_ballot_room(handle, rli_composite_of(handle)->count, JOBS)
-                                   : rli_sweep_room_at_once(handle, kind);
+    return kind == RLI_JOB_ACQUIRE
+               ? RLI_MACHINE_SIZE(acquiring) + rli_ballot_room(handle, rli_composite_of(handle)->count, JOBS)
+               : rli_sweep_room_at_once(handle, kind);
 }
 
 static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory)

@@ -83,8 +83,8 @@ static rlock_status ask(rli_composite_machine *on)
     return rli_composite_next(on, votes->tally.in_vain ? RLI_COMPOSITE_EXTENDS : RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
 }
 
-/* The lock is acquired. The holds of one owner need not have the same members: tells each held member that this hold was
- * acquired without it. */
+/* The lock is acquired. The holds of one owner need not have the same members: tells each held member that this hold
+ * was acquired without it. */
 static rlock_status win(voting *votes)
 {
     for (size_t i = 0; votes->again && i < votes->on.set->count; i++) {

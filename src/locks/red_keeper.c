@@ -41,7 +41,8 @@ typedef struct rli_red_keeper {
     unsigned wanted;             /* how often the owner has taken the lock since there is a keeper */
     unsigned calls;              /* how often it has begun to acquire or to release it */
     unsigned calling;            /* how many of these calls are under way */
-    rli_levels own; /* its holds of this lock since there is a keeper; members may have others, by their names or through
+    rli_levels
+        own; /* its holds of this lock since there is a keeper; members may have others, by their names or through
                      * another lock */
 } rli_red_keeper;
 
@@ -157,8 +158,8 @@ static bool was_taken(const rli_red_keeper *self, size_t member)
            self->ballot->votes[member].status == RLOCK_OK;
 }
 
-/* Returns whether a majority is held under the watchdog, without counting those that the ballot, if there is one, has just
- * taken: then the owner has never been without one. */
+/* Returns whether a majority is held under the watchdog, without counting those that the ballot, if there is one, has
+ * just taken: then the owner has never been without one. */
 static bool has_majority(const rli_red_keeper *self)
 {
     const rli_thread_life *life = self->job.owner.life;
@@ -197,8 +198,8 @@ static bool leave(rli_red_keeper *self, bool open)
     return leaves;
 }
 
-/* Whether a call of the owner's was under way at any time since the ballot began: it may have passed a member by, which was
- * not taken yet. Mutex held. */
+/* Whether a call of the owner's was under way at any time since the ballot began: it may have passed a member by, which
+ * was not taken yet. Mutex held. */
 static bool met_call(const rli_red_keeper *self)
 {
     return self->calling > 0 || self->calls != self->began;
@@ -216,9 +217,9 @@ static rli_levels levels_of(const rli_red_keeper *self, size_t member)
     return levels;
 }
 
-/* The holds of this lock that are renewed are also of each member that was taken: else the release of an inner one would give
- * back what the outer one needs. No more than any member has that was never lost: some of these holds may have been lost, and
- * the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
+/* The holds of this lock that are renewed are also of each member that was taken: else the release of an inner one
+ * would give back what the outer one needs. No more than any member has that was never lost: some of these holds may
+ * have been lost, and the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
 static void deepen_taken(rli_red_keeper *self)
 {
     rli_levels like = self->own;
@@ -265,8 +266,8 @@ static void begin_ballot(rli_red_keeper *self)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
 
-/* Returns the most holds that this lock can have. Holds with a lease may be older than the keeper, which did not count them;
- * but each member that is held has them, too. */
+/* Returns the most holds that this lock can have. Holds with a lease may be older than the keeper, which did not count
+ * them; but each member that is held has them, too. */
 static int holds_most(const rli_red_keeper *self)
 {
     int own = rli_levels_depth(&self->own), least = INT_MAX;
@@ -297,8 +298,8 @@ static void ask_missing(rli_red_keeper *self)
     }
 }
 
-/* Returns whether it has asked. It asks while no call of the owner's is under way, and none begins before it has asked: an
- * unlock would leave it members to take that the owner has just given back. */
+/* Returns whether it has asked. It asks while no call of the owner's is under way, and none begins before it has asked:
+ * an unlock would leave it members to take that the owner has just given back. */
 static bool take_missing(rli_red_keeper *self)
 {
     lock_keepers(set_of(self));

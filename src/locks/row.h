@@ -1,4 +1,5 @@
-/* Row: the members of a composite in the order in which they are taken: one of them first, then the others in an order. */
+/* Row: the members of a composite in the order in which they are taken: one of them first, then the others in an
+ * order. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ROW_H
 #define RLI_ROW_H

@@ -1,18 +1,11 @@
-/* Semaphore: a number of permits. */
+/* Semaphore: a number of permits, which are counted and given back. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "locks/semaphore.h"
+
 #include "base/error.h"
-#include "base/sized.h"
 #include "client/client.h"
-#include "engine/synced.h"
-#include "locks/object_call.h"
-#include "locks/object_wait.h"
-#include "net/reply.h"
 
 #include <rlock/async.h>
-
-struct rlock_semaphore {
-    rli_object object;
-};
 
 static const rli_naming naming = {.what = "semaphore", .channel_prefix = "redisson_sc"};
 
@@ -21,7 +14,7 @@ static const rli_object *object_of(const rlock_semaphore *semaphore)
     return semaphore ? &semaphore->object : NULL;
 }
 
-static rlock_status check(const rlock_semaphore *semaphore)
+rlock_status rli_semaphore_check(const rlock_semaphore *semaphore)
 {
     return rli_object_check(object_of(semaphore), "semaphore");
 }
@@ -46,8 +39,7 @@ const char *rlock_semaphore_name(const rlock_semaphore *semaphore)
     return rli_object_name(object_of(semaphore));
 }
 
-/* Starts a call of a script on the counter; `publishes`: the script takes the channel as its first argument. */
-static void start(rli_call *call, const rli_object *object, const rli_script *script, bool publishes)
+void rli_semaphore_start(rli_call *call, const rli_object *object, const rli_script *script, bool publishes)
 {
     const rli_names *names = &object->names;
     rli_call_script(call, script, 1);
@@ -56,15 +48,15 @@ static void start(rli_call *call, const rli_object *object, const rli_script *sc
         rli_call_add(call, names->channel, names->channel_length);
 }
 
-static void put(rli_call *call, const rli_object_call *asked)
+void rli_semaphore_put(rli_call *call, const rli_object_call *asked)
 {
-    start(call, asked->object, asked->script, asked->publishes);
+    rli_semaphore_start(call, asked->object, asked->script, asked->publishes);
     rli_object_put_numbers(call, asked);
 }
 
-static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
+rlock_status rli_semaphore_check_permits(const rlock_semaphore *semaphore, int permits)
 {
-    rlock_status status = check(semaphore);
+    rlock_status status = rli_semaphore_check(semaphore);
     if (status == RLOCK_OK && permits < 0)
         return rli_fail(RLOCK_INVALID, "the number of permits is %d; it must not be negative", permits);
     return status;
@@ -74,12 +66,12 @@ static rlock_status check_permits(const rlock_semaphore *semaphore, int permits)
 
 static rlock_status prepare_set(rli_object_call *asked, rlock_semaphore *semaphore, int permits, int64_t ttl_ms)
 {
-    rlock_status status = check_permits(semaphore, permits);
+    rlock_status status = rli_semaphore_check_permits(semaphore, permits);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &semaphore->object,
                                .script = &rli_script_semaphore_set,
-                               .put = put,
+                               .put = rli_semaphore_put,
                                .read = rli_object_read_flag,
                                .once = true,
                                .synced = true,
@@ -91,7 +83,7 @@ static rlock_status prepare_set(rli_object_call *asked, rlock_semaphore *semapho
 
 static rlock_status prepare_set_ttl(rli_object_call *asked, rlock_semaphore *semaphore, int permits, int64_t ttl_ms)
 {
-    rlock_status status = check_permits(semaphore, permits);
+    rlock_status status = rli_semaphore_check_permits(semaphore, permits);
     if (status == RLOCK_OK && (ttl_ms < 1 || ttl_ms > RLOCK_LEASE_MAX_MS))
         status = rli_fail(RLOCK_INVALID, "the time to live is %lld ms; it must be from 1 ms to 100 years (%lld ms)",
                           (long long)ttl_ms, (long long)RLOCK_LEASE_MAX_MS);
@@ -100,12 +92,12 @@ static rlock_status prepare_set_ttl(rli_object_call *asked, rlock_semaphore *sem
 
 static rlock_status prepare_add(rli_object_call *asked, rlock_semaphore *semaphore, int permits)
 {
-    rlock_status status = check(semaphore);
+    rlock_status status = rli_semaphore_check(semaphore);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &semaphore->object,
                                .script = &rli_script_semaphore_add,
-                               .put = put,
+                               .put = rli_semaphore_put,
                                .read = rli_object_read_nothing,
                                .once = true,
                                .synced = true,
@@ -117,12 +109,12 @@ static rlock_status prepare_add(rli_object_call *asked, rlock_semaphore *semapho
 
 static rlock_status prepare_drain(rli_object_call *asked, rlock_semaphore *semaphore)
 {
-    rlock_status status = check(semaphore);
+    rlock_status status = rli_semaphore_check(semaphore);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &semaphore->object,
                                .script = &rli_script_semaphore_drain,
-                               .put = put,
+                               .put = rli_semaphore_put,
                                .read = rli_object_read_int,
                                .once = true,
                                .synced = true};
@@ -131,24 +123,24 @@ static rlock_status prepare_drain(rli_object_call *asked, rlock_semaphore *semap
 
 static rlock_status prepare_available(rli_object_call *asked, rlock_semaphore *semaphore)
 {
-    rlock_status status = check(semaphore);
+    rlock_status status = rli_semaphore_check(semaphore);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &semaphore->object,
                                .script = &rli_script_semaphore_available,
-                               .put = put,
+                               .put = rli_semaphore_put,
                                .read = rli_object_read_int};
     return RLOCK_OK;
 }
 
 static rlock_status prepare_delete(rli_object_call *asked, rlock_semaphore *semaphore)
 {
-    rlock_status status = check(semaphore);
+    rlock_status status = rli_semaphore_check(semaphore);
     if (status != RLOCK_OK)
         return status;
     *asked = (rli_object_call){.object = &semaphore->object,
                                .script = &rli_script_semaphore_delete,
-                               .put = put,
+                               .put = rli_semaphore_put,
                                .read = rli_object_read_flag,
                                .once = true};
     return RLOCK_OK;
@@ -161,7 +153,8 @@ rlock_status rlock_semaphore_try_set_permits(rlock_semaphore *semaphore, int per
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
 }
 
-rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_semaphore_try_set_permits_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn,
+                                                   void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_set(&asked, semaphore, permits, 0);
@@ -175,7 +168,8 @@ rlock_status rlock_semaphore_try_set_permits_ttl(rlock_semaphore *semaphore, int
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, set) : status;
 }
 
-rlock_status rlock_semaphore_try_set_permits_ttl_async(rlock_semaphore *semaphore, int permits, int64_t ttl_ms, rlock_result_fn *fn, void *arg)
+rlock_status rlock_semaphore_try_set_permits_ttl_async(rlock_semaphore *semaphore, int permits, int64_t ttl_ms,
+                                                       rlock_result_fn *fn, void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_set_ttl(&asked, semaphore, permits, ttl_ms);
@@ -240,13 +234,13 @@ rlock_status rlock_semaphore_delete_async(rlock_semaphore *semaphore, rlock_resu
     return status == RLOCK_OK ? rli_object_call_async(&asked, fn, arg) : status;
 }
 
-/* --- acquiring and releasing --- */
+/* --- releasing --- */
 
-static rli_object_call release_of(rli_object *object, int permits, bool existing)
+rli_object_call rli_semaphore_release_of(rli_object *object, int permits, bool existing)
 {
     return (rli_object_call){.object = object,
                              .script = &rli_script_semaphore_release,
-                             .put = put,
+                             .put = rli_semaphore_put,
                              .read = existing ? rli_object_read_flag : rli_object_read_nothing,
                              .once = true,
                              .synced = true,
@@ -256,218 +250,11 @@ static rli_object_call release_of(rli_object *object, int permits, bool existing
                              .number_count = 2};
 }
 
-typedef struct acquiring {
-    rli_waiting waiting; /* first, because the wait loop passes it to `ask`. Its count: -1, there is no such semaphore */
-    int permits;
-    bool must_exist;
-} acquiring;
-
-static rlock_status read_answer(acquiring *attempt, const rli_call *call)
-{
-    int64_t *taken = &attempt->waiting.count;
-    if (!rli_reply_integer(call->reply, taken))
-        return rli_reply_unexpected(call->reply, attempt->waiting.object->names.name);
-    if (*taken == -1 && attempt->must_exist)
-        return rli_object_missing(attempt->waiting.object, RLOCK_INVALID, "rlock_semaphore_try_set_permits()");
-    return *taken == 1 ? RLOCK_OK : RLOCK_TIMEOUT;
-}
-
-static rlock_status denied(const rli_waiting *waiting)
-{
-    const acquiring *attempt = (const acquiring *)(const void *)waiting;
-    char shown[RLI_NAME_SHOWN];
-    if (waiting->count == -1)
-        return rli_object_missing(waiting->object, RLOCK_TIMEOUT, "rlock_semaphore_try_set_permits()");
-    return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available",
-                    rli_show_name(waiting->object->names.name, shown), attempt->permits, attempt->permits == 1 ? "" : "s");
-}
-
-static void put_acquire(rli_call *call, const void *what)
-{
-    const acquiring *attempt = what;
-    start(call, attempt->waiting.object, &rli_script_semaphore_acquire, false);
-    rli_call_add_number(call, attempt->permits);
-    call->once = true;
-}
-
-static bool is_grant(const redisReply *reply, const void *what)
-{
-    (void)what;
-    int64_t taken = 0;
-    return rli_reply_integer(reply, &taken) && taken == 1;
-}
-
-static void take_back(rli_call *call, const void *what)
-{
-    const acquiring *attempt = what;
-    const rli_object_call released = release_of(attempt->waiting.object, attempt->permits, false);
-    put(call, &released);
-    call->once = released.once;
-    call->synced = released.synced;
-}
-
-/* The state of one request under way. */
-typedef struct ask_frame {
-    rli_grantable grantable;
-    rlock_cancel *cancel; /* of the operation */
-    rli_synced synced;
-    rli_call call;
-} ask_frame;
-
-/* A request that was sent is waited for, even if the token fires or the wait ends meanwhile: permits taken by
- * a request whose answer nobody reads would be lost for ever. */
-static void begin_request(acquiring *attempt, ask_frame *asking)
-{
-    rli_wait *wait = &attempt->waiting.wait;
-    const rli_names *names = &attempt->waiting.object->names;
-    asking->grantable = (rli_grantable){
-        .ask = put_acquire, .granted = is_grant, .take_back = take_back, .what = attempt, .adds = true};
-    asking->cancel = wait->op->cancel;
-    rli_wait_limit_request(wait, attempt->waiting.wait_ms,
-                           rli_synced_patience_ms(wait->topology, names->name, names->length));
-    wait->op->cancel = NULL;
-    rli_synced_begin(&asking->synced);
-}
-
-static rlock_status end_request(acquiring *attempt, ask_frame *asking, rlock_status status)
-{
-    attempt->waiting.wait.op->cancel = asking->cancel;
-    if (status == RLOCK_OK)
-        status = read_answer(attempt, &asking->call);
-    else if (status == RLOCK_NOT_SYNCED && asking->call.unanswered)
-        status = rli_fail(
-            RLOCK_UNKNOWN,
-            "no replica confirmed the permits, and the release of them was not answered; check how many are "
-            "available before you repeat the call");
-    rli_call_clear(&asking->call);
-    return status;
-}
-
-static rlock_status ask(rli_wait *wait, int64_t *again_ms)
-{
-    acquiring *attempt = (acquiring *)(void *)wait;
-    bool begins;
-    ask_frame own, *asking = rli_operation_frame(wait->op, &own, sizeof own, &begins);
-    *again_ms = RLI_NEVER; /* permits come with a message */
-    if (!asking)
-        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
-    if (begins)
-        begin_request(attempt, asking);
-    rlock_status status = rli_synced_run(&asking->synced, &asking->grantable, &asking->call, wait->topology, wait->op,
-                                         NULL);
-    if (status == RLI_WAITING)
-        return status;
-    status = end_request(attempt, asking, status);
-    rli_operation_end_frame(wait->op);
-    return status;
-}
-
-static rlock_status prepare_acquire(acquiring *attempt, rlock_semaphore *semaphore, int permits,
-                                    const rlock_semaphore_options *how)
-{
-    rlock_status status = check_permits(semaphore, permits);
-    if (status != RLOCK_OK)
-        return status;
-    *attempt = (acquiring){.waiting = {.wait.ask = ask,
-                                       .denied = denied,
-                                       .object = &semaphore->object,
-                                       .wait_ms = how->wait_ms,
-                                       .nothing = permits == 0},
-                           .permits = permits,
-                           .must_exist = how->must_exist != 0};
-    return RLOCK_OK;
-}
-
-static rlock_status acquire(rlock_semaphore *semaphore, int permits, const rlock_semaphore_options *how)
-{
-    acquiring attempt;
-    rlock_status status = prepare_acquire(&attempt, semaphore, permits, how);
-    return status == RLOCK_OK && permits > 0 ? rli_object_wait(&attempt.waiting, how->cancel) : status;
-}
-
-static rlock_semaphore_options waiting_for(int64_t wait_ms)
-{
-    rlock_semaphore_options how = RLOCK_SEMAPHORE_OPTIONS_INIT;
-    how.wait_ms = wait_ms;
-    return how;
-}
-
-typedef struct async_acquiring {
-    rli_async_waiting on; /* first */
-    acquiring attempt;
-} async_acquiring;
-
-static rlock_status acquire_async(rlock_semaphore *semaphore, int permits, const rlock_semaphore_options *how,
-                                  rlock_result_fn *fn, void *arg)
-{
-    acquiring attempt;
-    void *made;
-    rlock_status status = prepare_acquire(&attempt, semaphore, permits, how);
-    if (status == RLOCK_OK)
-        status = rli_object_wait_new(&made, sizeof(async_acquiring), &semaphore->object, how->cancel, fn, arg);
-    if (status != RLOCK_OK)
-        return status;
-    async_acquiring *self = made;
-    self->attempt = attempt; /* nothing of it is under way yet */
-    rli_object_wait_start(&self->on, &self->attempt.waiting);
-    return RLOCK_OK;
-}
-
-rlock_status rlock_semaphore_acquire(rlock_semaphore *semaphore, int permits)
-{
-    const rlock_semaphore_options how = waiting_for(RLOCK_FOREVER);
-    return acquire(semaphore, permits, &how);
-}
-
-rlock_status rlock_semaphore_acquire_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
-{
-    const rlock_semaphore_options how = waiting_for(RLOCK_FOREVER);
-    return acquire_async(semaphore, permits, &how, fn, arg);
-}
-
-rlock_status rlock_semaphore_try_acquire(rlock_semaphore *semaphore, int permits, int64_t wait_ms)
-{
-    const rlock_semaphore_options how = waiting_for(wait_ms);
-    return acquire(semaphore, permits, &how);
-}
-
-rlock_status rlock_semaphore_try_acquire_async(rlock_semaphore *semaphore, int permits, int64_t wait_ms,
-                                               rlock_result_fn *fn, void *arg)
-{
-    const rlock_semaphore_options how = waiting_for(wait_ms);
-    return acquire_async(semaphore, permits, &how, fn, arg);
-}
-
-static rlock_status read_options(const rlock_semaphore *semaphore, const rlock_semaphore_options *options,
-                                 rlock_semaphore_options *full)
-{
-    static const rli_sized sized = RLI_SIZED(rlock_semaphore_options, cancel, "options",
-                                             "RLOCK_SEMAPHORE_OPTIONS_INIT");
-    rlock_status status = check(semaphore);
-    return status == RLOCK_OK ? rli_sized_read(full, options, &sized) : status;
-}
-
-rlock_status rlock_semaphore_acquire_with(rlock_semaphore *semaphore, int permits,
-                                          const rlock_semaphore_options *options)
-{
-    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
-    rlock_status status = read_options(semaphore, options, &full);
-    return status == RLOCK_OK ? acquire(semaphore, permits, &full) : status;
-}
-
-rlock_status rlock_semaphore_acquire_with_async(rlock_semaphore *semaphore, int permits,
-                                                const rlock_semaphore_options *options, rlock_result_fn *fn, void *arg)
-{
-    rlock_semaphore_options full = RLOCK_SEMAPHORE_OPTIONS_INIT;
-    rlock_status status = read_options(semaphore, options, &full);
-    return status == RLOCK_OK ? acquire_async(semaphore, permits, &full, fn, arg) : status;
-}
-
 static rlock_status prepare_release(rli_object_call *asked, rlock_semaphore *semaphore, int permits, bool existing)
 {
-    rlock_status status = check_permits(semaphore, permits);
+    rlock_status status = rli_semaphore_check_permits(semaphore, permits);
     if (status == RLOCK_OK)
-        *asked = release_of(&semaphore->object, permits, existing);
+        *asked = rli_semaphore_release_of(&semaphore->object, permits, existing);
     return status;
 }
 
@@ -492,7 +279,8 @@ rlock_status rlock_semaphore_release_if_exists(rlock_semaphore *semaphore, int p
     return status == RLOCK_OK ? rli_object_call_run_flag(&asked, released) : status;
 }
 
-rlock_status rlock_semaphore_release_if_exists_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn, void *arg)
+rlock_status rlock_semaphore_release_if_exists_async(rlock_semaphore *semaphore, int permits, rlock_result_fn *fn,
+                                                     void *arg)
 {
     rli_object_call asked;
     rlock_status status = prepare_release(&asked, semaphore, permits, true);

@@ -110,7 +110,8 @@ static const void *server_of(rlock *part)
 {
     const rli_single *single = rli_single_of(part);
     rli_topology *topology = &single->client->topology;
-    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, single->names.name, single->names.length));
+    rli_node *node = rli_topology_ref_server(topology,
+                                             rli_topology_slot(topology, single->names.name, single->names.length));
     if (node)
         rli_node_unref(node);
     return node;
@@ -159,7 +160,8 @@ static int64_t left_ms(const seeking *self)
 static rlock_status begin_asking(seeking *self)
 {
     rli_job job = *self->on.job;
-    /* By the time it is asked for, another owner may have that part. Then any other is as good, so it waits for none. */
+    /* By the time it is asked for, another owner may have that part. Then any other is as good, so it waits for
+     * none. */
     job.asks_once = self->held;
     job.wait_ms = left_ms(self);
     if (self->held)
@@ -242,8 +244,8 @@ static rlock_status give_back(rli_composite_machine *on)
     return status == RLI_WAITING ? status : rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
 
-/* The owner's own part was refused. Then its hold has ended meanwhile: it seeks another part, unless another call of the
- * same owner has one again. */
+/* The owner's own part was refused. Then its hold has ended meanwhile: it seeks another part, unless another call of
+ * the same owner has one again. */
 static rlock_status end_held(seeking *self, rlock_status status)
 {
     size_t number;
@@ -415,8 +417,8 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
         return begin_acquiring(handle, job, whole, memory);
     rli_sweep *sweep = rli_sweep_begin(handle, job, whole, memory, &rules[job->kind]);
     size_t number;
-    /* It is asked first: of a part that was lost before, an unlock answers later. The others follow, as another thread of
-     * the owner may release it first. */
+    /* It is asked first: of a part that was lost before, an unlock answers later. The others follow, as another thread
+     * of the owner may release it first. */
     if (is_owners(job->kind) && rli_shard_held(sweep->on.set, rli_composite_owner(&sweep->on), &number))
         sweep->first = number;
     return &sweep->on.base;

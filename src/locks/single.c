@@ -84,8 +84,8 @@ static bool levels(rlock *handle, const rli_owner *given, rli_levels *out)
     return with_session(handle, given, read_levels, out);
 }
 
-/* The holds of `like`, the innermost first, as bits: 1 where it is one that is renewed. Where there are more than 64, only
- * their number is known of the outer ones. */
+/* The holds of `like`, the innermost first, as bits: 1 where it is one that is renewed. Where there are more than 64,
+ * only their number is known of the outer ones. */
 static uint64_t renewed_of(const rli_levels *like, int *outer)
 {
     uint64_t renewed = 0, bits = like->renewed_bits;
@@ -323,11 +323,11 @@ static void end(rlock *handle)
 }
 
 #define METHODS                                                                                                        \
-    .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1, .run = rli_single_run, \
-    .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss, .drop_missed = drop_missed,        \
-    .forgive = forgive, .deepen = deepen, .levels = levels,                                                            \
-    .valid_for = valid_for, .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner,                \
-    .place = place, .name = name, .ref = ref, .free = end
+    .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1,          \
+    .run = rli_single_run, .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss,             \
+    .drop_missed = drop_missed, .forgive = forgive, .deepen = deepen, .levels = levels, .valid_for = valid_for,        \
+    .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner, .place = place, .name = name,          \
+    .ref = ref, .free = end
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
 

@@ -26,8 +26,8 @@ typedef struct rli_single {
 
 #define rli_single_of(lock) RLI_ITEM(rli_single, (lock), base)
 
-/* Makes a handle. `back_off`: copied, for kinds that poll (rli_kind_polls); NULL: the default of the kind. Returns NULL when
- * that fails: rlock_last_error() says why. */
+/* Makes a handle. `back_off`: copied, for kinds that poll (rli_kind_polls); NULL: the default of the kind. Returns NULL
+ * when that fails: rlock_last_error() says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
 /* Sets *owner to who acts when `given` is meant (handle.h). RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner);

@@ -37,13 +37,13 @@ struct rli_sweep {
 /* Prepares it in `memory`, for rli_methods.begin; `whole` NULL: for rli_composite_run. */
 rli_sweep *rli_sweep_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
                            const rli_sweep_rules *rules);
-/* The same, for a sweep that asks the members at the same time: `memory` has rli_sweep_room_at_once bytes, and there is a
- * `whole`. All members are asked, whatever the rules say of enough. */
+/* The same, for a sweep that asks the members at the same time: `memory` has rli_sweep_room_at_once bytes, and there is
+ * a `whole`. All members are asked, whatever the rules say of enough. */
 rli_sweep *rli_sweep_begin_at_once(rlock *handle, const rli_job *job, rli_operation *whole, void *memory,
                                    const rli_sweep_rules *rules);
-/* The same, in batches, which rli_batch_begin has prepared in sweep->batch. Of the members of one client, the last in the
- * sorted order comes first: locks that are wanted together are asked for in that order, so those who wait for the first
- * find the rest free. */
+/* The same, in batches, which rli_batch_begin has prepared in sweep->batch. Of the members of one client, the last in
+ * the sorted order comes first: locks that are wanted together are asked for in that order, so those who wait for the
+ * first find the rest free. */
 void rli_sweep_in_batches(rli_sweep *sweep);
 size_t rli_sweep_room_at_once(const rlock *handle, rli_job_kind kind);
 /* Keeps a failure, with the thread's last error. */

@@ -52,7 +52,8 @@ bool rli_tally_has_won(const rli_tally *tally)
     return tally->granted >= tally->need;
 }
 
-/* Returns the status of an attempt that has failed. RLOCK_TIMEOUT: others hold too many members, so waiting may help. */
+/* Returns the status of an attempt that has failed. RLOCK_TIMEOUT: others hold too many members, so waiting may
+ * help. */
 static rlock_status meaning(const rli_tally *tally, size_t valid)
 {
     size_t spare = tally->members - tally->need;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After this many attempts in a row in which the lease ended before a majority was taken, the lease is too short, and the
- * call ends. */
+/* After this many attempts in a row in which the lease ended before a majority was taken, the lease is too short, and
+ * the call ends. */
 #define RLI_IN_VAIN 32
 
 typedef struct rli_tally {
@@ -29,8 +29,8 @@ void rli_tally_count(rli_tally *tally, rlock_status status);
 /* Whether the members that have not answered yet can still make a majority, and nothing ends the call. */
 bool rli_tally_can_win(const rli_tally *tally);
 bool rli_tally_has_won(const rli_tally *tally);
-/* The status of an attempt that has failed, with its message. `valid`: how many members the owner holds. `lease_ms` is for
- * the message. */
+/* The status of an attempt that has failed, with its message. `valid`: how many members the owner holds. `lease_ms` is
+ * for the message. */
 rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms);
 
 /* The attempts of one call, each of which ends with a tally. */

@@ -26,7 +26,8 @@ typedef struct rli_command {
     bool asking;                 /* on a pipeline: send ASKING directly before it, and drop the reply to that */
     bool unsynced;               /* on a pipeline with replica acknowledgement: send no WAIT because of this command */
     struct rli_witness *witness; /* on a pipeline: another thread that also waits for the answer; NULL: none */
-    bool impatient;    /* on a pipeline: its timeout is shorter than the client's, and says nothing about the connection */
+    /* on a pipeline: its timeout is shorter than the client's, and says nothing about the connection */
+    bool impatient;
     uint64_t only_run_id; /* not sent to a server of another run; 0: to any */
 } rli_command;
 

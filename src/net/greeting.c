@@ -124,7 +124,8 @@ static rlock_status refused_login(const rli_address *address, const redisReply *
                     address->text, said);
 }
 
-static rlock_status refused_database(const rli_address *address, int database, const redisReply *reply, const char *said)
+static rlock_status refused_database(const rli_address *address, int database, const redisReply *reply,
+                                     const char *said)
 {
     const char *advice = "";
     if (strstr(reply->str, "cluster mode"))

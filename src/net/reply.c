@@ -61,7 +61,8 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
         if (starts(reply->str, starting[i].start))
             return starting[i].action;
     }
-    /* Errors inside a script: Redis 6.2 puts words and ": -" before the code. The code alone may be part of a user's name. */
+    /* Errors inside a script: Redis 6.2 puts words and ": -" before the code. The code alone may be part of a user's
+     * name. */
     if (strstr(reply->str, ": -READONLY "))
         return RLI_DEMOTED;
     return strstr(reply->str, ": -NOREPLICAS ") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;

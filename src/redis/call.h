@@ -43,7 +43,8 @@ typedef struct rli_call_progress {
     rli_operation *op;
     rli_topology *topology;
     rli_route *route, any;
-    rli_node *redirected;  /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
+    /* referenced; the node to send the next attempt to instead of the slot's owner; NULL: none */
+    rli_node *redirected;
     int redirects;         /* followed since the latest pause */
     uint64_t first_run_id; /* server run that got the first unanswered attempt; 0: none, or unknown */
     int done;              /* failed attempts */
@@ -121,9 +122,9 @@ void rli_call_name_script(rli_call *call, const char *command, const char *scrip
 
 /* Runs the script on the server of its first key. RLI_WAITING: the operation has no thread and must wait; call it again
  * with the same arguments when it was woken; `call` must stay where it is meanwhile. `route`: of that key's name; NULL:
- * any pipeline. RLOCK_OK: call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the attempts, or the
- * operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered. RLOCK_CANCELLED,
- * RLOCK_CLOSED, RLOCK_NO_MEMORY. */
+ * any pipeline. RLOCK_OK: call->reply is set and no error. RLOCK_SERVER: the server refused. RLOCK_UNAVAILABLE: the
+ * attempts, or the operation's time for them, are used up. RLOCK_UNKNOWN: `once`, and it was sent but not answered.
+ * RLOCK_CANCELLED, RLOCK_CLOSED, RLOCK_NO_MEMORY. */
 rlock_status rli_call_run(rli_call *call, rli_topology *topology, rli_operation *op, rli_route *route);
 /* The pipeline on which rli_call_post may send the call. Keeps a reference to the node until rli_call_clear, so that
  * the pipeline stays that server's. NULL: use rli_call_run, because replicas must acknowledge, the server may not know

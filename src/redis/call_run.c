@@ -197,8 +197,9 @@ static bool redirect(rli_call_progress *run, rli_reply_action action)
 static rlock_status say_where(const rli_call *call, const rli_call_progress *run)
 {
     char shown[RLI_NAME_SHOWN], said[RLI_ERROR_TEXT];
-    return rli_fail(RLOCK_SERVER, "Redis at %s sent on what was asked for \"%s\" to where it was not answered either: %s; see "
-                                  "CLUSTER SLOTS at each of the nodes",
+    return rli_fail(RLOCK_SERVER,
+                    "Redis at %s sent on what was asked for \"%s\" to where it was not answered either: %s; see "
+                    "CLUSTER SLOTS at each of the nodes",
                     run->node->address.text, rli_show_name(call->key ? call->key : "", shown),
                     rli_reply_error_text(run->answer.reply, NULL, said));
 }
@@ -344,8 +345,8 @@ static bool is_gone(rli_call_progress *run)
 }
 
 /* If the connection of this name cannot be made, and another one to the same server is there, leads the name to that.
- * Returns whether most of the attempt's time is left for it: a server that has no room for more connections refuses them
- * at once. */
+ * Returns whether most of the attempt's time is left for it: a server that has no room for more connections refuses
+ * them at once. */
 static bool has_other_connection(rli_call_progress *run)
 {
     bool other = run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&

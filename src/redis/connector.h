@@ -17,8 +17,8 @@ typedef struct rli_connector {
 void rli_connector_init(rli_connector *connector, rli_gate *gate);
 /* Has the thread connect the node's pipeline. The thread starts with the first call. All operations that wait for the
  * connection are woken when it is there or has failed. patience_ms: how long one
- * attempt may take, beside the configured times; RLI_NEVER: only these. `connects`: the pipeline's `connects` when the operation began to
- * wait; an attempt that had ended by then does not count, and another one follows.
+ * attempt may take, beside the configured times; RLI_NEVER: only these. `connects`: the pipeline's `connects` when the
+ * operation began to wait; an attempt that had ended by then does not count, and another one follows.
  * RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED. */
 rlock_status rli_connector_connect(rli_connector *connector, rli_node *node, rli_pipeline *pipeline, unsigned connects,
                                    int64_t patience_ms);

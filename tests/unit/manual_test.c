@@ -12,7 +12,7 @@ TestSuite(manual, .fini = scratch_remove);
 Test(manual, has_a_page_for_each_function)
 {
     install();
-    char *missing = shell("cd '%s/prefix' && cat include/rlock/*.h | tr -d '\\n' | grep -o 'RLOCK_API [^;]*;' |\n"
+    char *missing = shell("cd '%s/prefix' && cat include/rlock/*.h | tr '\\n' ' ' | grep -o 'RLOCK_API [^;]*;' |\n"
                           "    sed 's/.*[ *]\\(rlock_[a-z_]*\\)(.*/\\1/' | sort -u >../declared\n"
                           "test -s ../declared && while read -r name; do\n"
                           "    [ -f share/man/man3/$name.3 ] || echo $name\n"

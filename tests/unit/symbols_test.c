@@ -36,7 +36,7 @@ Test(symbols, only_rlock_names_are_visible)
 Test(symbols, all_that_the_headers_declare_are_there)
 {
     char *missing = shell("cd '%s' && nm -D --defined-only '%s' | sed 's/.* //; s/@.*//' | sort -u >there\n"
-                          "cat \"$OLDPWD\"/include/rlock/*.h | tr -d '\\n' | grep -o 'RLOCK_API [^;]*;' |\n"
+                          "cat \"$OLDPWD\"/include/rlock/*.h | tr '\\n' ' ' | grep -o 'RLOCK_API [^;]*;' |\n"
                           "    sed 's/.*[ *]\\(rlock_[a-z_]*\\)(.*/\\1/' | sort -u >declared\n"
                           "test -s declared && comm -13 there declared",
                           scratch_folder(), library());

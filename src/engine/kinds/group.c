@@ -1,4 +1,5 @@
-/* Group lock, Redisson's RedissonFasterMultiLock: many values of one group, held together; a hash has the holds of all. */
+/* Group lock, Redisson's RedissonFasterMultiLock: many values of one group, held together; a hash has the holds of
+ * all. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 #include "engine/values.h"

@@ -4,9 +4,9 @@
 #include "engine/kind.h"
 #include "net/reply.h"
 
-/* A script that looks at timeout keys, which it cannot name: as Redisson does, it names what they begin with. There is no key
- * of that name, so that a cluster, where keys of the lock's slot are on their way to another node, has the request wait for
- * all of them (TRYAGAIN), instead of running the script on those that are there. */
+/* A script that looks at timeout keys, which it cannot name: as Redisson does, it names what they begin with. There is
+ * no key of that name, so that a cluster, where keys of the lock's slot are on their way to another node, has the
+ * request wait for all of them (TRYAGAIN), instead of running the script on those that are there. */
 static void start(rli_call *call, const rli_script *script, const rli_names *names)
 {
     rli_call_script(call, script, 2);

@@ -1,5 +1,6 @@
 /* Signal-list lock: a string that holds its owner's token, and a list on which each release leaves one element for the
- * waiter that has waited longest; the lock of python-redis-lock. The hold count is known to the owner's process alone. */
+ * waiter that has waited longest; the lock of python-redis-lock. The hold count is known to the owner's process
+ * alone. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/kind.h"
 

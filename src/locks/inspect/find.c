@@ -130,8 +130,8 @@ static rlock_status scan(search *self, rli_node *node, char cursor[CURSOR_SIZE])
     return status;
 }
 
-/* Goes through all keys of one server. Within one search no cursor comes twice, so one that does would lead in a circle:
- * the search compares each with one of the cursors before, which gets later and later. */
+/* Goes through all keys of one server. Within one search no cursor comes twice, so one that does would lead in a
+ * circle: the search compares each with one of the cursors before, which gets later and later. */
 static rlock_status search_server(search *self, rli_node *node)
 {
     char cursor[CURSOR_SIZE] = "0", earlier[CURSOR_SIZE] = "";

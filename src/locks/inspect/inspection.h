@@ -7,8 +7,8 @@
 #include <rlock/inspect.h>
 #include <stddef.h>
 
-/* How many bytes of `text` are "<client id>:<number>", with which it must begin; 0: it does not begin with an owner. The
- * client id is a UUID, as Redisson's is. */
+/* How many bytes of `text` are "<client id>:<number>", with which it must begin; 0: it does not begin with an owner.
+ * The client id is a UUID, as Redisson's is. */
 size_t rli_owner_length(const char *text, size_t length);
 
 /* Parses `reply` into a new *inspection. RLOCK_OK; RLOCK_SERVER: what is stored under `name` is not a lock,

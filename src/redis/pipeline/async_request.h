@@ -1,7 +1,7 @@
 /* Async request: a request on a pipeline whose operation has no thread (base/operation.h).
  *
- * Nobody leads the pipeline for it. Its answer is read by threads that wait on the same pipeline, by the program's event
- * loop, or by the watchdog. */
+ * Nobody leads the pipeline for it. Its answer is read by threads that wait on the same pipeline, by the program's
+ * event loop, or by the watchdog. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_ASYNC_REQUEST_H
 #define RLI_ASYNC_REQUEST_H

@@ -147,7 +147,8 @@ bool rli_pipe_wants_flush(const rli_pipe *pipe)
            !(has_ack(pipe) && rli_replica_ack_is_busy(&pipe->ack));
 }
 
-/* Fewer cost more system calls; with more, the server waits while the loop gathers, and the loop while the server works. */
+/* Fewer cost more system calls; with more, the server waits while the loop gathers, and the loop while the server
+ * works. */
 #define GATHERED_MOST 16
 
 bool rli_pipe_has_gathered_many(const rli_pipe *pipe)

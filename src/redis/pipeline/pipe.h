@@ -58,8 +58,8 @@ bool rli_pipe_flush(rli_pipe *pipe, pthread_mutex_t *mutex);
 /* Like rli_pipe_flush, but also waits until everything queued so far has been sent, by this or another thread. It
  * stops waiting at `until_ms`, or when no thread is left that would send the rest once there is room. */
 bool rli_pipe_flush_all(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t until_ms);
-/* For the leader: waits for bytes and delivers the replies in them. Releases `mutex` while it waits. RLI_RECEIVED_END: the
- * connection has ended, possibly through the receive timeout. */
+/* For the leader: waits for bytes and delivers the replies in them. Releases `mutex` while it waits. RLI_RECEIVED_END:
+ * the connection has ended, possibly through the receive timeout. */
 rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd);
 
 /* Makes the caller of `pending` the leader, if there is none or if the lead was handed to it. Returns whether it leads

@@ -123,7 +123,8 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
  * rli_pipeline_collect does. *run_id: as in rli_answer. False: nothing was sent and `done` will not be called, because
  * there is no connection now, memory is short, or too many posted requests are unanswered. Not for a pipeline with
  * replica acknowledgement. Any thread. */
-bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending, uint64_t *run_id);
+bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending,
+                       uint64_t *run_id);
 /* Reads the answers to posted and async requests that arrive until `until_ms`, unless another thread reads them. Drops
  * the connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);

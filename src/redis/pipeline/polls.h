@@ -19,7 +19,8 @@ typedef struct rli_polls {
         struct rli_pipe *pipe; /* referenced, so that its descriptor stays open; NULL: the descriptor is another's */
     } of[RLI_POLLS_MAX];
     size_t count;
-    /* Not all connections are polled: another thread reads one, which may stop without notice, or there are too many. */
+    /* Not all connections are polled: another thread reads one, which may stop without notice, or there are too
+     * many. */
     bool lacks;
 } rli_polls;
 

@@ -20,8 +20,8 @@ rlock_status rli_pool_init(rli_pool *pool, const rli_settings *settings, const r
 rli_pipeline *rli_pool_pick(rli_pool *pool);
 /* Chooses a pipeline that is connected, in place of `failed`, which cannot connect; NULL: there is none. */
 rli_pipeline *rli_pool_pick_connected(rli_pool *pool, const rli_pipeline *failed);
-/* Until rli_pool_scatter, names that this thread chooses a pipeline for get the same one in each pool: their requests leave
- * together, and the server runs them in their order. */
+/* Until rli_pool_scatter, names that this thread chooses a pipeline for get the same one in each pool: their requests
+ * leave together, and the server runs them in their order. */
 void rli_pool_gather(void);
 void rli_pool_scatter(void);
 /* Calls rli_pipeline_collect on all pipelines in use. Returns whether answers are still missing. */

@@ -20,7 +20,8 @@ typedef struct rli_listener {
     rlock_cancel *ends; /* a token that messages to all listeners fire; NULL: none */
     uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
     bool signalled;  /* something has happened since the last rli_listener_take */
-    int64_t told_ms; /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
+    /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
+    int64_t told_ms;
 } rli_listener;
 
 /* How often a channel of keyspace notifications has said that its key was deleted or evicted, or has expired. */

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 
-/* When a waiter that was alone has read, nobody waits for messages, and the next one, mostly the same thread in its next turn,
- * reads for itself. So the subscriber's thread is not woken: it reads again when it next wakes by itself, but for so long
- * leaves that to a waiter. If one comes that does not read, the thread reads at once. */
+/* When a waiter that was alone has read, nobody waits for messages, and the next one, mostly the same thread in its
+ * next turn, reads for itself. So the subscriber's thread is not woken: it reads again when it next wakes by itself,
+ * but for so long leaves that to a waiter. If one comes that does not read, the thread reads at once. */
 #define NEXT_MS 200
 /* The same while the thread is to hear at once which keys others have changed. */
 #define NEXT_TRACKED_MS 4

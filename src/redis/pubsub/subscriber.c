@@ -108,8 +108,8 @@ static bool ask_for_adrift(void *argument, rli_channel *channel)
            rli_subscriber_say(argument, true, channel);
 }
 
-/* Asks for the number of the connection. Later it could not: in RESP 2 a connection that has subscribed to anything takes
- * no such command. */
+/* Asks for the number of the connection. Later it could not: in RESP 2 a connection that has subscribed to anything
+ * takes no such command. */
 static bool ask_id(rli_subscriber *subscriber)
 {
     const char *const words[] = {"CLIENT", "ID"};
@@ -354,9 +354,9 @@ void *rli_subscriber_run(void *argument)
             read_and_write(subscriber);
             rli_subscriber_tell(subscriber);
         }
-        /* After a connection that worked, reconnect at once, unless it had hardly begun: whoever ends each of them would be
-         * asked without a pause. After one that ended before it confirmed anything, pause. The pauses grow only while no
-         * connection can be made. */
+        /* After a connection that worked, reconnect at once, unless it had hardly begun: whoever ends each of them
+         * would be asked without a pause. After one that ended before it confirmed anything, pause. The pauses grow
+         * only while no connection can be made. */
         if (subscriber->proven)
             pause_until(subscriber, since_ms + RECONNECT_FIRST_MS, false);
         else

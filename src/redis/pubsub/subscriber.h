@@ -55,8 +55,8 @@ typedef struct rli_subscriber {
     bool awaits_id;           /* the answer to CLIENT ID is the next reply */
     uint64_t id;              /* the server's number of the present connection; 0: not known */
     char refusal[120];        /* the server's words if it refused CLIENT ID; "": it did not */
-    /* Another connection whose end the ear is told: the one that the thread polls, and, with `rewatches`, the one that it
-     * polls next. NULL: none. */
+    /* Another connection whose end the ear is told: the one that the thread polls, and, with `rewatches`, the one that
+     * it polls next. NULL: none. */
     rli_shared_socket *watched, *next_watched;
     bool rewatches;
     bool tells;               /* the ear is to be told of a change */
@@ -89,8 +89,8 @@ void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_
 rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name, size_t length);
 
 /* From now until rli_channel_unlisten, the parker is woken by each message that is not for another listener alone, by
- * the confirmation, and when the connection is lost, since a message may have been lost, too. Check the awaited condition
- * again in each case. number: messages that begin with it are for this listener alone; 0: it has none. */
+ * the confirmation, and when the connection is lost, since a message may have been lost, too. Check the awaited
+ * condition again in each case. number: messages that begin with it are for this listener alone; 0: it has none. */
 void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker,
                         uint64_t number);
 /* From now on each message that is not for another listener alone fires that token, too. NULL: none. */
@@ -106,8 +106,8 @@ rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *ch
  * that is NULL, to the ms that it names. */
 bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms);
 
-/* As rli_operation_sleep. An operation whose `own` listeners are the only ones reads the connection itself meanwhile, and
- * saves the detour over the subscriber's thread. */
+/* As rli_operation_sleep. An operation whose `own` listeners are the only ones reads the connection itself meanwhile,
+ * and saves the detour over the subscriber's thread. */
 bool rli_subscriber_sleep(rli_subscriber *subscriber, rli_operation *op, int own, int64_t until_ms);
 
 /* A listener has come that waits otherwise than by rli_subscriber_sleep: the subscriber's thread reads for it. */

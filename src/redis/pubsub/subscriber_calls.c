@@ -123,8 +123,8 @@ rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name,
 /* At most so many channels linger. */
 #define LINGERING_MAX 64
 
-/* Whether the channel, which nobody uses any more, lingers. The thread is woken for the first of them only: it then looks
- * for the others in time. */
+/* Whether the channel, which nobody uses any more, lingers. The thread is woken for the first of them only: it then
+ * looks for the others in time. */
 static bool lingers(rli_subscriber *subscriber, rli_channel *channel)
 {
     if (!is_confirmed(subscriber, channel) || subscriber->stopping || subscriber->channels.lingering >= LINGERING_MAX)

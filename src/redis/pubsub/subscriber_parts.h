@@ -22,7 +22,8 @@ bool rli_subscriber_waits_for_room(const rli_subscriber *subscriber);
 rli_received rli_subscriber_receive(rli_subscriber *subscriber);
 /* Tells the ear of changes, if there were any. The mutex is released meanwhile. */
 void rli_subscriber_tell(rli_subscriber *subscriber);
-/* Whether the thread leaves the connection to a waiting thread. *until_ms: no longer than until then; it becomes earlier. */
+/* Whether the thread leaves the connection to a waiting thread. *until_ms: no longer than until then; it becomes
+ * earlier. */
 bool rli_subscriber_lends(const rli_subscriber *subscriber, int64_t *until_ms);
 /* Interrupts the thread's poll. */
 void rli_subscriber_wake(const rli_subscriber *subscriber);

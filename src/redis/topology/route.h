@@ -13,8 +13,8 @@ typedef struct rli_route {
 
 /* The route's pipeline to `node`. Chooses a new one if the previous one leads to another node. */
 rli_pipeline *rli_route_to(rli_route *route, rli_node *node);
-/* Leads the route elsewhere if `failed`, its pipeline to `node`, cannot connect and another one is connected: the server
- * may have no room for more connections. False: there is none. */
+/* Leads the route elsewhere if `failed`, its pipeline to `node`, cannot connect and another one is connected: the
+ * server may have no room for more connections. False: there is none. */
 bool rli_route_leave(rli_route *route, rli_node *node, const rli_pipeline *failed);
 
 #endif

@@ -13,7 +13,8 @@
 
 /* The time between two rounds while something is wrong. */
 #define HURRY_MS 100
-/* The same while sentinels publish switches: the first is looked into at once, and a flood of them is not a flood of rounds. */
+/* The same while sentinels publish switches: the first is looked into at once, and a flood of them is not a flood of
+ * rounds. */
 #define HEARD_MS 20
 
 static const rli_discovery *const discoveries[] = {

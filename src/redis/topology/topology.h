@@ -20,7 +20,8 @@ typedef struct rli_topology rli_topology;
 /* Discovery: how one kind of topology finds out which server serves what (single.c, sentinel.c, cluster.c,
  * replicated.c). */
 typedef struct rli_discovery {
-    /* One round: asks the servers and reports the result by rli_topology_set_server. RLOCK_OK, or why it found nothing. */
+    /* One round: asks the servers and reports the result by rli_topology_set_server. RLOCK_OK, or why it found
+     * nothing. */
     rlock_status (*look)(rli_topology *topology, rli_operation *op);
     /* Milliseconds from one round to the next while nothing suggests an earlier one; 0: no regular rounds. */
     int64_t (*interval_ms)(const rli_settings *settings);
@@ -69,7 +70,8 @@ struct rli_topology {
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
-    rlock_cancel *news;         /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
+    /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
+    rlock_cancel *news;
     bool cut_short;             /* news ended the last round */
     bool patient;               /* a server may take the whole timeout to answer */
 };
@@ -129,8 +131,8 @@ void rli_topology_poll(rli_topology *topology, struct rli_polls *polls);
  * operation has no thread and must wait; call it again with the same arguments. */
 bool rli_topology_await_change(rli_topology *topology, rli_operation *op, unsigned version, int64_t until_ms);
 
-/* Announces the changes of owners made by rli_topology_set_server: wakes operations that wait for a change, and listeners
- * at servers that serve less than before. Any thread. */
+/* Announces the changes of owners made by rli_topology_set_server: wakes operations that wait for a change, and
+ * listeners at servers that serve less than before. Any thread. */
 void rli_topology_announce(rli_topology *topology);
 
 /* --- for discovery; the topology's thread, or the thread that opens the client --- */
@@ -145,8 +147,8 @@ void rli_topology_set_server(rli_topology *topology, unsigned first, unsigned la
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply);
 /* `op` is that of a round. From now on news end the round: no answer is waited for any more, and the next one begins at
- * once; or they do not, as at first. News that ended the last round do not end this one: sentinels publish the failovers
- * of all masters that they watch, perhaps faster than they answer. */
+ * once; or they do not, as at first. News that ended the last round do not end this one: sentinels publish the
+ * failovers of all masters that they watch, perhaps faster than they answer. */
 void rli_topology_heed_news(const rli_topology *topology, rli_operation *op);
 void rli_topology_ignore_news(rli_operation *op);
 bool rli_topology_ended_by_news(const rli_operation *op);
