@@ -19,6 +19,8 @@
 /* A place in the server's queue may outlive its owner's own wait by up to this long, because the waiters ahead of
  * it add to its timeout. */
 #define PLACE_OUTLIVES_MS 300000
+/* The registry of waiters stands so long after the last of them has registered (lua/lock/register.inc). */
+#define REGISTRY_MS 90000
 
 /* The kinds whose holds one script renews share an owner's session: their holds are in one field. */
 static uint32_t owner_hash(const rli_entry *entry, const rli_script *renew, int64_t number, bool named)
@@ -289,7 +291,7 @@ static void place_in_doubt(rli_engine *engine, rli_session *session)
     if (session->queued)
         rli_session_in_doubt(engine, session, session->cold->place_ms + PLACE_OUTLIVES_MS);
     if (session->registered)
-        rli_session_in_doubt(engine, session, session->cold->registered_ms);
+        rli_session_in_doubt(engine, session, REGISTRY_MS);
     session->queued = session->registered = false;
 }
 

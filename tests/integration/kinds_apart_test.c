@@ -27,6 +27,7 @@ static void assert_apart(rlock_client *client, const kind *take, const kind *giv
     cr_assert(rlock_valid_for(held) > 0 && rlock_valid_for(other) == 0 && pttl_of(NAME) > left_ms - 60000,
               "%s beside %s", give->name, take->name);
     cr_assert(rlock_unlock(held) == RLOCK_OK, "%s after %s", take->name, give->name);
+    cr_assert(server_wait_exists(stage.server, NAME, false, 10000), "not given back"); /* it may have been posted */
     assert_no_keys();
 }
 

@@ -81,7 +81,10 @@ static void refuse(const plan_fault *fault)
 
 static void accept_again(const plan_fault *fault)
 {
-    host_of(fault)->refuses = host_of(fault)->deaf = false;
+    host *at = host_of(fault);
+    at->refuses = at->deaf = false;
+    if (shard_node(at)) /* nobody could ask it until now who follows it */
+        shard_note_change(shard_node(at)->of);
 }
 
 static void answer_errors(const plan_fault *fault)

@@ -104,7 +104,8 @@ static bool is_counted(const node *one)
 bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
 {
     bool any = false;
-    if (of->master->at->machine->stopped_until_ns > began_ns - LONG_NS) /* nobody could ask it */
+    const host *master = of->master->at;
+    if (master->machine->stopped_until_ns > began_ns - LONG_NS || master->refuses || master->deaf) /* nobody could ask it */
         return false;
     for (int i = 0; i < of->count; i++) {
         const node *one = &of->nodes[i];
