@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NAME "order"
-#define SECTION "timeout: 2000\nretryAttempts: 1\nretryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.1S}\n"
+#define SECTION "timeout: 10000\nretryAttempts: 1\nretryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.1S}\n"
 #define QUICK_SYNC "slavesSyncTimeout: 300\n"
 
 static void start(void)
