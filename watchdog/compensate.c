@@ -149,7 +149,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
                 .highest = cold->highest,
                 .place_ms = cold->place_ms,
                 .returns_offer = cold->compensation_unanswered % 2 ==
-                                 1, /* the round before sent the release: a field that is left is an offer */
+                                 1, /* the release has gone before: what is left is an offer */
                 .registered_ms = cold->registered_ms,
                 .unheard = telling ? cold->unheard : "",
             },

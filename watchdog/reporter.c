@@ -112,8 +112,8 @@ static void *run(void *argument)
 
 static rlock_status start(rli_reporter *reporter)
 {
-    if (reporter->stopping)
-        return rli_fail(RLOCK_CLOSED, "the client was closed");
+    if (reporter->running)
+        return RLOCK_OK;
     rlock_status status = rli_thread_start(&reporter->thread, "rlock-lost", run, reporter);
     reporter->running = status == RLOCK_OK;
     return status;
@@ -123,7 +123,9 @@ rlock_status rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *a
 {
     rli_engine *engine = reporter->engine;
     rli_engine_lock(engine);
-    rlock_status status = fn && !reporter->running ? start(reporter) : RLOCK_OK;
+    rlock_status status = fn && reporter->stopping ? rli_fail(RLOCK_CLOSED, "the client was closed")
+                          : fn                     ? start(reporter)
+                                                   : RLOCK_OK;
     reporter->fn = fn;
     reporter->argument = argument;
     engine->reports_wanted = fn && reporter->running;

@@ -23,9 +23,9 @@ int main(int argc, char **argv)
     char *name = argc > 1 ? argv[1] : "instance";
     int steps = argc > 2 ? atoi(argv[2]) : 5;
     rlock_client *client;
-    if (rlock_client_open(&client, argc > 3 ? argv[3] : "redis://127.0.0.1:6379") != RLOCK_OK)
+    if (rlock_client_open(&client, argc > 3 ? argv[3] : "redis://127.0.0.1:6379") != RLOCK_OK ||
+        rlock_on_lost(client, lost, name) != RLOCK_OK)
         return fprintf(stderr, "%s\n", rlock_last_error()), 1;
-    rlock_on_lost(client, lost, name);
     rlock *lock = rlock_get_lock(client, "billing:leader");
 
     while (steps > 0) {

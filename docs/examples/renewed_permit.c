@@ -23,9 +23,9 @@ static int work(rlock_permit_semaphore *licences, const char *id)
 int main(void)
 {
     rlock_client *client;
-    if (rlock_client_open(&client, "redis://127.0.0.1:6379") != RLOCK_OK)
+    if (rlock_client_open(&client, "redis://127.0.0.1:6379") != RLOCK_OK ||
+        rlock_on_lost(client, lost, NULL) != RLOCK_OK)
         return fprintf(stderr, "%s\n", rlock_last_error()), 1;
-    rlock_on_lost(client, lost, NULL);
     rlock_permit_semaphore *licences = rlock_get_permit_expirable_semaphore(client, "licences");
     rlock_permit permit;
     int failed = rlock_permit_semaphore_try_set_permits(licences, 3, NULL) != RLOCK_OK ||

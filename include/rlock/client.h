@@ -30,9 +30,9 @@ typedef struct rlock_client rlock_client;
  * *client is set only on RLOCK_OK; end it with rlock_client_close(). One client is enough for a process; all
  * threads may share it.
  * With lazyInitialization=true no server is asked: then only RLOCK_OK, RLOCK_INVALID and RLOCK_NO_MEMORY.
- * Makes one attempt, without retries. Blocks for at most the connect timeout plus the timeout; if there are
- * several servers, a server that does not answer is waited for no longer than a second before the next one is
- * asked.
+ * Makes one attempt, without retries. Blocks for at most the connect timeout plus the timeout. Where the servers have
+ * to be found, each may take a second to answer; if none has, they are asked once more, and share the timeout, but have
+ * a second at least.
  * RLOCK_OK           the client is open.
  * RLOCK_INVALID      the URL or a value in it is wrong; masterName is missing; a truststore or keystore
  *                    cannot be read; or the URL asks for TLS, and librlock.so cannot load its TLS module.

@@ -176,8 +176,8 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
  * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones
- * acquired. While one could, it stands in for the others. Each server that does not answer makes an acquire up to 750
- * ms longer than its wait, whatever its number of parts.
+ * acquired. While one could, it stands in for the others. Each server that does not answer makes an acquire up to
+ * 750 ms longer than its wait, whatever its number of parts.
  * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
  * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
  * Any thread. */

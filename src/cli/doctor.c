@@ -15,7 +15,7 @@ static const char help[] = "rlock doctor [OPTION…] [NAME] - check whether lock
                            "replicas, clock and output-buffer limits, and says what each means for locks. Then takes\n"
                            "and frees locks of several kinds as your programs do, to see whether the user has all\n"
                            "rights. Their names begin with NAME, if given: name one that the user may use. They are\n"
-                           "freed at once; if rlock is killed, they end within ten seconds.\n"
+                           "freed at once; if rlock is killed, they end within half a minute.\n"
                            "\n"
                            "Each line begins with ok, note, warning (locks may be lost when a server fails) or\n"
                            "problem (locks are not safe, or do not work).\n"

@@ -122,13 +122,14 @@ static bool is_of_same_group(const rli_entry *one, const rli_entry *other)
 static bool is_held_by(const rli_entry *entry, const rli_owner *owner)
 {
     for (const rli_session *session = entry->sessions; session; session = session->next) {
-        if (session->phase == RLI_OPEN && session->count > 0 && !session->releasing && owns(session, owner))
+        if (session->phase == RLI_OPEN && session->count > 0 && !session->releasing && owns(session, owner) &&
+            rli_now_ms() < session->deadline_ms)
             return true;
     }
     return false;
 }
 
-bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_owner *owner)
+bool rli_entry_has_rival(const rli_engine *engine, const rli_entry *entry, const rli_owner *owner)
 {
     for (const rli_entry_group *group = engine->groups; group; group = group->next) {
         const rli_entry *other = group->entry;

@@ -73,7 +73,7 @@ rlock_status rli_entry_names(const rli_entry *entry, const rli_naming *naming, r
 /* The values of a group lock's entry; NULL: it is none. Needs no mutex while the entry is referenced. */
 const struct rli_values *rli_entry_values(const rli_entry *entry);
 /* Returns whether the owner holds some of the entry's values, together with others of the same group. */
-bool rli_entry_has_rival(const rli_engine *engine, rli_entry *entry, const rli_owner *owner);
+bool rli_entry_has_rival(const rli_engine *engine, const rli_entry *entry, const rli_owner *owner);
 
 /* Calls `act` for the entry and, of a group lock, for each other entry that shares a value with it. */
 void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *),

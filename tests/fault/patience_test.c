@@ -1,6 +1,7 @@
 /* Patience: a server that does not answer, or is not there, is given the configured time and no more;
  * a timed wait keeps to its time, and a cancelled one ends at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
@@ -42,7 +43,7 @@ Test(patience, of_an_unlock_ends_in_the_configured_time)
     cr_assert(server_wait_exists(stage.server, NAME, false, 5000), "held by nobody");
 }
 
-/* A search asks one server after the other, and gives each a second. When none has answered, each gets the whole timeout. */
+/* A search asks one server after the other, and gives each a second. When none has answered, they share the timeout. */
 Test(patience, of_an_open_is_the_whole_timeout_where_servers_are_searched)
 {
     char url[80];
@@ -53,6 +54,54 @@ Test(patience, of_an_open_is_the_whole_timeout_where_servers_are_searched)
     assert_ok(rlock_client_open(&client, url));
     rlock_client_close(client);
     proxy_stop(between);
+}
+
+static bool answer_never(impostor_peer *peer, const char *request)
+{
+    (void)peer, (void)request;
+    return true;
+}
+
+/* Its note 0: its port. */
+static bool answer_late(impostor_peer *peer, const char *request)
+{
+    char map[120];
+    if (!strstr(request, "\r\nSLOTS"))
+        return impostor_answer(peer, request);
+    pass_ms(1500);
+    snprintf(map, sizeof map, "*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\na\r\n",
+             (int)impostor_noted(peer->of, 0));
+    return impostor_say(peer, map);
+}
+
+/* A node that did not answer is asked after the others, and again although that was long ago by then. */
+static void find_the_late_one(const char *query)
+{
+    char url[160];
+    bool locked;
+    rlock_client *client = NULL;
+    impostor *silent = impostor_start(answer_never, NULL), *late = impostor_start(answer_late, NULL);
+    impostor_note(late, 0, impostor_port(late));
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d,127.0.0.1:%d/?timeout=12000%s", impostor_port(silent),
+             impostor_port(late), query);
+    assert_ok(rlock_client_open(&client, url));
+    rlock *lock = rlock_get_lock(client, NAME);
+    rlock_status status = rlock_is_locked(lock, &locked);
+    cr_assert(status != RLOCK_UNAVAILABLE, "%s", rlock_last_error());
+    rlock_free(lock);
+    rlock_client_close(client);
+    impostor_stop(silent);
+    impostor_stop(late);
+}
+
+Test(patience, of_an_open_finds_the_one_node_of_a_cluster_that_answers)
+{
+    find_the_late_one("");
+}
+
+Test(patience, of_a_client_that_was_opened_lazily_finds_it_too)
+{
+    find_the_late_one("&lazyInitialization=true&retryAttempts=20");
 }
 
 /* With Redisson's own settings, whose attempts would take longer than the wait. It ends by itself, with the server

@@ -119,6 +119,19 @@ Test(command_doctor, rights_are_tried_on_a_server_far_away)
     proxy_stop(between);
 }
 
+/* The other owner's leave and a question after the wait take longer than an acquisition: no reason to wait until the lock's
+ * lease is over. */
+Test(command_doctor, locks_are_tried_on_a_server_far_away)
+{
+    char url[256];
+    proxy *between = proxy_start_port(stage.server);
+    proxy_add(between, &(proxy_rule){.act = PROXY_DELAY, .text = "EVAL", .amount = 20});
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy_port(between));
+    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of lock: acquired, waited for, released");
+    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of fair: acquired, waited for, released");
+    proxy_stop(between);
+}
+
 /* As servers that others run for their users do. */
 Test(command_doctor, command_that_the_server_has_not_is_no_matter_of_the_user)
 {

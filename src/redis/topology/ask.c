@@ -26,14 +26,20 @@ bool rli_topology_ended_by_news(const rli_operation *op)
     return rli_cancel_fired(op->cancel);
 }
 
+/* In a patient round the servers share the timeout. */
+static int64_t patience_ms(const rli_topology *topology)
+{
+    int64_t share_ms = topology->settings->timeout_ms / (int64_t)topology->settings->address_count;
+    return topology->patient && share_ms > ASK_MS ? share_ms : ASK_MS;
+}
+
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply)
 {
     size_t lengths[8], count = 0;
     for (; words[count]; count++)
         lengths[count] = strlen(words[count]);
-    int64_t whole_ms = topology->settings->timeout_ms;
-    int64_t timeout_ms = topology->patient ? whole_ms : rli_earlier(whole_ms, ASK_MS);
+    int64_t timeout_ms = rli_earlier(topology->settings->timeout_ms, patience_ms(topology));
     rli_command command = {.count = count, .words = words, .lengths = lengths};
     rli_answer answer;
     op->deadline_ms = rli_after_ms(timeout_ms < ASK_MS ? ASK_MS : timeout_ms);

@@ -148,13 +148,14 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *node, s
     return status == RLOCK_OK;
 }
 
-/* Asks the nodes of one standing until one is believed. `mute`: those that did not answer lately, else the others.
+/* Asks the nodes of one standing until one is believed. `mute`: all that were not asked yet, else not those that did
+ * not answer lately.
  * Each round starts with another node, so that one wrong node is not asked first every time. */
 static bool ask_those(rli_topology *topology, rli_operation *op, standing whom, bool mute, survey *found)
 {
     rli_node *start = after(topology, topology->asked), *node = start;
     do {
-        if (standing_of(topology, node) == whom && rli_topology_is_mute(node) == mute &&
+        if (standing_of(topology, node) == whom && (mute || !rli_topology_is_mute(node)) &&
             node->look != topology->looks && ask_one(topology, op, node, found))
             return true;
         node = after(topology, node);

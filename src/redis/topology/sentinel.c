@@ -239,12 +239,13 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     return is_enough(topology, &said);
 }
 
-/* Asks the sentinels in turn until one answer suffices. `mute`: those that did not answer lately, else the others. */
+/* Asks the sentinels in turn until one answer suffices. `mute`: all that were not asked yet, else not those that did
+ * not answer lately. */
 static void ask_those(rli_topology *topology, rli_operation *op, bool mute, survey *found)
 {
     for (rli_node *sentinel = NULL;
          !rli_topology_ended_by_news(op) && (sentinel = rli_nodes_next(&topology->sentinels, sentinel));) {
-        if (rli_nodes_is_current(&topology->sentinels, sentinel) && rli_topology_is_mute(sentinel) == mute &&
+        if (rli_nodes_is_current(&topology->sentinels, sentinel) && (mute || !rli_topology_is_mute(sentinel)) &&
             sentinel->look != topology->looks && ask_one(topology, op, sentinel, found))
             return;
     }

@@ -253,6 +253,14 @@ static void note_look(rli_topology *topology)
     pthread_mutex_unlock(&topology->mutex);
 }
 
+/* Servers that answer soon come first. As long as none ever has, all may be busy: then every second round is
+ * patient. */
+static void note_patience(rli_topology *topology, rlock_status status)
+{
+    topology->found = topology->found || status == RLOCK_OK;
+    topology->patient = status == RLOCK_UNAVAILABLE && !topology->found && !topology->patient;
+}
+
 static rlock_status look(rli_topology *topology)
 {
     rli_operation op;
@@ -267,6 +275,7 @@ static rlock_status look(rli_topology *topology)
         topology->disbelieved_since_ms = 0;
     else
         note_trouble(topology);
+    note_patience(topology, status);
     rli_topology_announce(topology);
     note_look(topology);
     forget(topology, &topology->nodes);
@@ -408,18 +417,6 @@ static rlock_status open_lazily(rli_topology *topology)
     return start(topology);
 }
 
-/* Servers that answer soon come first. When none does, all may be busy: then each may take the whole timeout. */
-static rlock_status look_first(rli_topology *topology)
-{
-    rlock_status status = look(topology);
-    if (status != RLOCK_UNAVAILABLE)
-        return status;
-    topology->patient = true;
-    status = look(topology);
-    topology->patient = false;
-    return status;
-}
-
 rlock_status rli_topology_open(rli_topology *topology)
 {
     topology->owners = calloc(topology->slot_count, sizeof *topology->owners);
@@ -429,7 +426,9 @@ rlock_status rli_topology_open(rli_topology *topology)
         topology->news = rlock_cancel_new(); /* NULL: then a silent server is waited for all the same */
     if (topology->settings->lazy)
         return open_lazily(topology);
-    rlock_status status = look_first(topology);
+    rlock_status status = look(topology);
+    if (topology->patient)
+        status = look(topology);
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
         atomic_store(&node->tracking.gained, false); /* nobody holds anything there yet */
     /* Connect at once, so that a wrong address or password shows here. */
