@@ -52,6 +52,7 @@ static bool read_words(bench_request *request, const char *line)
         }
         for (at++; *at && *at != '"';)
             *to++ = unescape(&at);
+        *to = 0; /* there is room: the quotes are left out */
         request->words[request->count] = word;
         request->lengths[request->count++] = (size_t)(to - word);
         at += *at == '"';
