@@ -112,6 +112,8 @@ static void *run(void *argument)
 
 static rlock_status start(rli_reporter *reporter)
 {
+    if (reporter->stopping)
+        return rli_fail(RLOCK_CLOSED, "the client was closed");
     if (reporter->running)
         return RLOCK_OK;
     rlock_status status = rli_thread_start(&reporter->thread, "rlock-lost", run, reporter);
@@ -123,9 +125,7 @@ rlock_status rli_reporter_set(rli_reporter *reporter, rlock_lost_fn *fn, void *a
 {
     rli_engine *engine = reporter->engine;
     rli_engine_lock(engine);
-    rlock_status status = fn && reporter->stopping ? rli_fail(RLOCK_CLOSED, "the client was closed")
-                          : fn                     ? start(reporter)
-                                                   : RLOCK_OK;
+    rlock_status status = fn ? start(reporter) : RLOCK_OK;
     reporter->fn = fn;
     reporter->argument = argument;
     engine->reports_wanted = fn && reporter->running;

@@ -116,12 +116,15 @@ bool loss_watch(cli_loss *self, rlock_client *client, const cli_hold *hold)
     self->hold = hold;
     atomic_init(&self->reason, -1);
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    bool told = self->fd >= 0 && rlock_on_lost(client, reported, self) == RLOCK_OK;
-    if (!told)
-        complain("could not watch the lock: %s", self->fd < 0 ? strerror(errno) : rlock_last_error());
-    if (!told && self->fd >= 0)
-        close(self->fd);
-    return told;
+    if (self->fd < 0) {
+        complain("could not watch the lock: %s", strerror(errno));
+        return false;
+    }
+    if (rlock_on_lost(client, reported, self) == RLOCK_OK)
+        return true;
+    complain("could not watch the lock: %s", rlock_last_error());
+    close(self->fd);
+    return false;
 }
 
 void loss_unwatch(cli_loss *self, rlock_client *client)

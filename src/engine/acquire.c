@@ -123,7 +123,7 @@ static bool answered_meanwhile(rli_attempt *attempt)
 }
 
 /* A client that was opened lazily may know no server for the lock when the attempt's time in the queue has passed: the
- * attempt asks once all the same. */
+ * attempt still asks once. */
 static bool knows_server(const rli_attempt *attempt)
 {
     const rli_topology *topology = attempt->engine->topology;

@@ -152,8 +152,8 @@ static void take(rli_waiter *waiter, const rli_grant_info *gain)
     rli_unpark(waiter->parker);
 }
 
-/* The successor does not have the lock as far as is known. Wakes its waiters to ask if it may have it all the same, or
- * if no message will come for them. */
+/* As far as is known, the successor does not have the lock. Wakes its waiters, so that they ask, when it may have the
+ * lock after all or when no message will come for them. */
 static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_status status, bool granted,
                       bool offered)
 {

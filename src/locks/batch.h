@@ -34,8 +34,8 @@ typedef struct rli_batch_thread {
 void rli_batch_thread_begin(rli_batch_thread *thread, rlock *handle, unsigned kinds, rlock_cancel *cancel);
 void rli_batch_thread_end(rli_batch_thread *thread);
 
-/* So many requests leave together at least. The server runs them in one go, as far as it is up to the client, so of two
- * clients that ask for the same members in the same order, one gets them all. */
+/* At least this many requests leave together. The server runs them in one go, as far as it is up to the client, so of
+ * two clients that ask for the same members in the same order, one gets them all. */
 #define RLI_BATCH_SENT 64
 
 /* A batch begins, which asks members for the first `count` votes in their order, until rli_batch_go_on is called. */

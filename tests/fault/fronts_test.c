@@ -83,7 +83,7 @@ Test(fronts, sentinels_replace_a_master_that_only_they_and_clients_do_not_reach)
     proxy_pass(front_of(master), false, false);
     freeReplyObject(server_command(master, "SET key 1"));
     cr_assert(server_integer(master, "WAIT 2 10000") == 2);
-    int next = sentinel_await_switch(own, 0, 30000);
+    int next = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(next > 0);
     cr_assert(server_integer(sentinel_server(own, next), "GET key") == 1);
     cr_assert(fleet_wait_master(sentinel_fleet(own), 0, 0), "nobody can have told it");

@@ -146,7 +146,7 @@ TimedTest(registry, dead_waiter_is_passed_over)
     pass_over_dead_waiter();
 }
 
-/* Who listens by a pattern, as a monitoring page does, hears the message, and is no waiter. */
+/* A subscriber by pattern, such as a monitoring page, receives the message but is no waiter. */
 TimedTest(registry, dead_waiter_is_passed_over_though_others_hear_everything)
 {
     redisContext *ear = server_connect(stage.server);

@@ -57,7 +57,7 @@ Test(java_fleet, sentinels_lead_to_the_new_master)
     java_open_file(sentinel_yaml(own, "password: \"secret\"\nsentinelPassword: \"other\"\n", NULL));
     assert_locks_at(sentinel_server(own, 0), "order");
     server_kill(sentinel_server(own, 0));
-    int next = sentinel_await_switch(own, 0, 30000);
+    int next = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(next > 0);
     assert_locks_at(sentinel_server(own, next), "order");
     agent_end(java);

@@ -140,7 +140,7 @@ Test(sentinel_discovery, meets_sentinels_that_were_not_configured)
     assert_ok(rlock_lock(lock));
     cr_log_info("locked %lld ms after the end of the master and of the configured sentinel",
                 (long long)(now_ms() - since_ms));
-    int master = sentinel_await_switch(own, 0, 30000);
+    int master = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(master > 0 && server_integer(sentinel_server(own, master), "EXISTS order") == 1);
 }
 

@@ -43,7 +43,7 @@ static void goes_over(void (*fail)(server *))
     actor_begin_lock(waiter, bc);
     cr_assert(actor_asleep(waiter, 10000));
     fail(sentinel_server(own, 0));
-    int master = sentinel_await_switch(own, 0, 30000);
+    int master = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(master > 0);
     await_renewal(ab, SPRY_WATCHDOG_MS, now_ms());
     for (int i = 0; i < 3; i++) {
@@ -78,7 +78,7 @@ Test(sentinel_group, that_the_next_master_does_not_have_is_told_as_lost)
     rlock *ab = group_of(client, GROUP, "ab");
     assert_ok(rlock_lock(ab));
     server_kill(sentinel_server(own, 0));
-    int master = sentinel_await_switch(own, 0, 30000);
+    int master = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(master > 0);
     cr_assert(server_integer(sentinel_server(own, master), "DEL " GROUP) == 1);
     losses_await(&lost, 1, SPRY_WATCHDOG_MS);

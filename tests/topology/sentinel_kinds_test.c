@@ -43,7 +43,7 @@ static void goes_over(void (*fail)(server *))
     for (int i = 0; i < KINDS; i++)
         cr_assert(all_kinds[i]->channel == NULL || actor_asleep(waiters[i], 10000));
     fail(sentinel_server(own, 0));
-    int master = sentinel_await_switch(own, 0, 30000);
+    int master = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_assert(master > 0);
     int64_t switched_ms = now_ms();
     for (int i = 0; i < KINDS; i++)

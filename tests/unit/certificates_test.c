@@ -99,7 +99,7 @@ Test(certificates, sentinels_watch_servers_over_tls)
     sentinel *own = sentinel_start(&(sentinel_plan){.replicas = 1, .server_args = args, .sentinel_args = args});
     assert_said(verified(server_port(sentinel_node(own, 0)), CERTIFICATE_AUTHORITY, "localhost"), "Verification: OK");
     server_kill(sentinel_server(own, 0));
-    cr_assert(sentinel_await_switch(own, 0, 30000) == 1);
+    cr_assert(sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS) == 1);
     sentinel_stop(own);
     texts_free(&kept);
 }

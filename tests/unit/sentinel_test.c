@@ -49,7 +49,7 @@ Test(sentinel_fixture, killed_master_is_replaced_and_comes_back_as_a_replica)
     cr_assert(server_integer(sentinel_server(own, 0), "WAIT 2 10000") == 2);
     since_ms = now_ms();
     server_kill(sentinel_server(own, 0));
-    int next = sentinel_await_switch(own, 0, 30000);
+    int next = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_log_info("replaced %lld ms after the kill", (long long)(now_ms() - since_ms));
     cr_assert(next == 1 || next == 2);
     cr_assert(server_integer(sentinel_server(own, next), "INCR key") == 2);
@@ -64,7 +64,7 @@ Test(sentinel_fixture, frozen_master_is_replaced_and_becomes_a_replica_once_thaw
     sentinel *own = sentinel_start(NULL);
     int64_t since_ms = now_ms();
     server_freeze(sentinel_server(own, 0));
-    int next = sentinel_await_switch(own, 0, 30000);
+    int next = sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS);
     cr_log_info("replaced %lld ms after the freeze", (long long)(now_ms() - since_ms));
     cr_assert(next > 0);
     server_thaw(sentinel_server(own, 0));
@@ -99,7 +99,7 @@ Test(sentinel_fixture, passwords_of_servers_and_of_sentinels_differ)
     freeReplyObject(reply);
     redisFree(context);
     server_kill(sentinel_server(own, 0));
-    cr_assert(sentinel_await_switch(own, 0, 30000) > 0);
+    cr_assert(sentinel_await_switch(own, 0, SENTINEL_FAILOVER_MS) > 0);
     sentinel_stop(own);
 }
 
