@@ -31,24 +31,21 @@ bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *t
     return timer != &engine->permits_in_doubt.timer && timer != &engine->renewed_permits.timer;
 }
 
-/* Sleeps until the first timer is due or an earlier one is set. `called`: the last sleep was ended by a wake-up.
- * Returns whether this one was, too; stopping also wakes it. */
-static bool sleep_on(rli_engine *engine, const rli_timer *first, bool called)
+/* Sleeps until the first timer is due or an earlier one is set; stopping also wakes it.
+ *
+ * Locks are mostly released before their timers are due. While some come and go, wakes by itself as long after now as
+ * lay what it was last woken for: so the next one need not wake it. */
+static void sleep_on(rli_engine *engine, const rli_timer *first)
 {
     rli_timer_heap *timers = &engine->timers;
-    int64_t until_ms = RLI_NEVER;
-    if (first)
-        until_ms = first->at_ms;
-    /* The lock whose timer woke us was released before we ran. Another one will probably follow: wake by ourselves
-     * after this time, so that its timer need not wake us. */
-    else if (called)
-        until_ms = rli_after_ms(rli_earlier(rli_renewal_period_ms(engine->settings),
-                                            engine->watch.on ? RLI_WATCH_AGE_MS : RLI_NEVER));
+    int64_t until_ms = first ? first->at_ms : RLI_NEVER;
+    if (timers->used && timers->called_for_ms > 0)
+        until_ms = rli_earlier(until_ms, rli_after_ms(timers->called_for_ms));
     until_ms = rli_earlier(until_ms, rli_earlier(engine->collect_at_ms, engine->watch.due_ms));
+    timers->used = false;
     timers->awake_at_ms = until_ms;
-    bool called_again = rli_engine_await(engine, &timers->earlier, until_ms);
+    rli_engine_await(engine, &timers->earlier, until_ms);
     timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to wake this thread */
-    return called_again;
 }
 
 void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered)
@@ -128,25 +125,25 @@ int64_t rli_watchdog_compensation_answer_by(const rli_watchdog *watchdog)
 }
 
 /* Waits until something is due or has changed; meanwhile reads the answers to renewals, if any are under way. */
-static bool rest(rli_watchdog *watchdog, const rli_timer *first, bool called)
+static void rest(rli_watchdog *watchdog, const rli_timer *first)
 {
     rli_engine *engine = watchdog->engine;
-    if (!watchdog->batches.first)
-        return sleep_on(engine, first, called);
+    if (!watchdog->batches.first) {
+        sleep_on(engine, first);
+        return;
+    }
     int64_t until_ms = rli_earlier(engine->collect_at_ms, engine->watch.due_ms);
     if (first)
         until_ms = rli_earlier(until_ms, first->at_ms);
     rli_engine_unlock(engine);
     rli_renewal_batch_await(watchdog, until_ms);
     rli_engine_lock(engine);
-    return called;
 }
 
 static void *run(void *argument)
 {
     rli_watchdog *watchdog = argument;
     rli_engine *engine = watchdog->engine;
-    bool called = false;
     rli_engine_lock(engine);
     while (!watchdog->stopping) {
         if (rli_renew_finish_answered(watchdog))
@@ -158,7 +155,7 @@ static void *run(void *argument)
         else if (engine->watch.due_ms <= now_ms)
             rli_look_due(watchdog);
         else if (!first || first->at_ms > now_ms)
-            called = rest(watchdog, first, called);
+            rest(watchdog, first);
         else if (first == &engine->permits_in_doubt.timer)
             rli_permits_give_back(watchdog);
         else if (first == &engine->renewed_permits.timer)

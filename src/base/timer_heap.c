@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/timer_heap.h"
 
+#include "base/clock.h"
 #include "base/thread.h"
 
 #include <stdlib.h>
@@ -75,7 +76,9 @@ static void sink(rli_timer_heap *timers, rli_timer *timer)
 
 void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms)
 {
+    timers->used = true;
     if (at_ms < timers->awake_at_ms) {
+        timers->called_for_ms = at_ms - rli_now_ms();
         timers->awake_at_ms = at_ms; /* Do not signal again for this instant. */
         pthread_cond_signal(&timers->earlier);
     }
