@@ -14,6 +14,9 @@
 /* The current instant. Any thread. */
 int64_t rli_now_ms(void);
 
+/* Nanoseconds of CLOCK_MONOTONIC, to measure short spans. Any thread. */
+int64_t rli_now_ns(void);
+
 /* The instant `span_ms` from now; RLI_NEVER where the sum would overflow. */
 int64_t rli_after_ms(int64_t span_ms);
 

@@ -270,6 +270,11 @@ rli_received rli_connection_block(const rli_connection *connection)
     return take(connection, 0);
 }
 
+rli_received rli_connection_take(const rli_connection *connection)
+{
+    return take(connection, MSG_DONTWAIT);
+}
+
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send)
 {
     struct pollfd polled[2] = {

@@ -79,6 +79,8 @@ ssize_t rli_connection_send(const rli_connection *connection, const char *bytes,
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
 /* Waits without a limit until bytes arrive, the socket is shut down, or a signal interrupts (RLI_RECEIVED_NOTHING). */
 rli_received rli_connection_block(const rli_connection *connection);
+/* Takes the bytes that have arrived, without waiting. */
+rli_received rli_connection_take(const rli_connection *connection);
 
 /* Whether the server has closed the connection; bytes that it sent before may still be unread. Does not wait. */
 bool rli_connection_is_closed(const rli_connection *connection);

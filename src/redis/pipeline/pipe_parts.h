@@ -4,6 +4,7 @@
 #define RLI_PIPE_PARTS_H
 
 #include "net/connection.h"
+#include "redis/pipeline/busy_wait.h"
 #include "redis/pipeline/outgoing.h"
 #include "redis/pipeline/pipe.h"
 #include "redis/pipeline/replica_ack.h"
@@ -11,6 +12,7 @@
 struct rli_pipe {
     rli_receive_timeout *receive_timeout;
     rli_connection connection;
+    rli_busy_wait busy_wait; /* the leader's alone */
     /* when the receive-timeout thread ends the present receive; RLI_NEVER: it does not limit that one */
     int64_t guarded_until_ms;
     int64_t guarded_from_ms;  /* a receive with at least this much time left is limited by that thread */

@@ -98,10 +98,12 @@ static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64
 {
     bool room_wanted = rli_outgoing_has_rest(&pipe->outgoing) && !pipe->outgoing.sending;
     bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
+    bool alone = pipe->pending_list.count == 1;
     pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);
     if (is_covered && rli_receive_timeout_call(pipe->receive_timeout))
-        return rli_connection_block(&pipe->connection);
+        return alone ? rli_busy_wait_receive(&pipe->busy_wait, &pipe->connection)
+                     : rli_connection_block(&pipe->connection);
     return rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
 }
 
