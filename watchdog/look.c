@@ -73,7 +73,7 @@ static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *
         return false;
     own->ends_ms = rli_earlier(own->ends_ms, session->deadline_ms);
     own->sessions[own->count++] = session;
-    session->suspect = false;
+    session->marked = false;
     session->looking = true;
     session->extended = false;
     return true;
@@ -195,7 +195,7 @@ void rli_look_at_old(rli_watchdog *watchdog, rli_session *session)
 static void mark(rli_entry *entry)
 {
     for (rli_session *session = entry->sessions; session; session = session->next)
-        session->suspect = is_held(session) && session->old;
+        session->marked = is_held(session) && session->old;
 }
 
 /* Sends one batch of looks at the name's holds. Returns false when all have been looked at. *later: not now. */
@@ -204,7 +204,7 @@ static bool look_at_some(rli_watchdog *watchdog, const rli_entry *entry, bool *l
     rli_renewal_batch *batch = NULL;
     bool any = false;
     for (rli_session *session = entry->sessions; session; session = session->next) {
-        if (!session->suspect || !is_held(session))
+        if (!session->marked || !is_held(session))
             continue;
         any = true;
         /* A look that is under way may have been answered before the report. */
@@ -314,7 +314,7 @@ static void mark_for_round(rli_watchdog *watchdog, rli_session *session)
     if (watchdog->engine->watch.on && !session->aging)
         session->old = true;
     if (session->old || node->tracking.rereading == RLI_REREAD_ALL)
-        session->suspect = true;
+        session->marked = true;
     if (session->old)
         rli_tracking_want(watchdog->engine, node);
 }
@@ -344,11 +344,11 @@ static void mark_some(rli_watchdog *watchdog)
 static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const rli_entry *entry)
 {
     for (rli_session *session = entry->sessions; session; session = session->next) {
-        if (!session->suspect)
+        if (!session->marked)
             continue;
         if (!is_held(session) || session->looking)
             /* a look that is under way may have read it before: read it again then */
-            session->suspect = session->looking;
+            session->marked = session->looking;
         else if (!add(watchdog, batch, session, ROUND))
             return false;
     }

@@ -313,7 +313,7 @@ bool rli_renew_finish_answered(rli_watchdog *watchdog)
 
 /* --- what is due --- */
 
-bool rli_renew_may_send(rli_watchdog *watchdog, const rli_node *node, int64_t due_ms, int64_t *until_ms)
+bool rli_renew_await_room(rli_watchdog *watchdog, const rli_node *node, int64_t due_ms, int64_t *until_ms)
 {
     rli_engine *engine = watchdog->engine;
     int64_t now_ms = rli_now_ms();
@@ -333,21 +333,21 @@ bool rli_renew_may_send(rli_watchdog *watchdog, const rli_node *node, int64_t du
 }
 
 /* The same for a session; puts it off if need be. */
-static bool may_send(rli_watchdog *watchdog, const rli_node *node, rli_session *timer)
+static bool await_room(rli_watchdog *watchdog, const rli_node *node, rli_session *due)
 {
     int64_t until_ms;
-    bool may = rli_renew_may_send(watchdog, node, timer->timer.at_ms, &until_ms);
+    bool may = rli_renew_await_room(watchdog, node, due->timer.at_ms, &until_ms);
     if (!may && until_ms > 0)
-        put_off(watchdog->engine, timer, until_ms);
+        put_off(watchdog->engine, due, until_ms);
     return may;
 }
 
 /* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory; the session is put off. */
-static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_session *timer)
+static rli_renewal_batch *make(rli_watchdog *watchdog, rli_node *node, rli_session *due)
 {
     rli_renewal_batch *batch = rli_renewal_batch_make(watchdog, node);
     if (!batch)
-        put_off(watchdog->engine, timer, rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1));
+        put_off(watchdog->engine, due, rli_after_ms(rli_watchdog_timeout_part(watchdog, 30) + 1));
     return batch;
 }
 
@@ -374,10 +374,10 @@ void rli_renew_dispatch(rli_renewal_batch *batch)
         close_batch(batch, NULL, since_ms);
 }
 
-void rli_renew_due(rli_watchdog *watchdog, rli_session *timer)
+void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
 {
-    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, timer));
-    rli_renewal_batch *batch = may_send(watchdog, node, timer) ? make(watchdog, node, timer) : NULL;
+    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, due));
+    rli_renewal_batch *batch = await_room(watchdog, node, due) ? make(watchdog, node, due) : NULL;
     if (!batch) {
         rli_node_unref(node);
         return;

@@ -146,7 +146,7 @@ void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms)
         rli_pipeline_fail_all(&batch->node->background);
 }
 
-void rli_renewal_batchs_destroy(rli_renewal_batches *batches)
+void rli_renewal_batches_destroy(rli_renewal_batches *batches)
 {
     for (rli_renewal_batch *batch = batches->first, *next; batch; batch = next) {
         next = batch->next;

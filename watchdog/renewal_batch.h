@@ -51,6 +51,6 @@ void rli_renewal_batch_await(rli_watchdog *watchdog, int64_t until_ms);
 /* Gives up the connections of the batches that were sent no later than `since_ms`. */
 void rli_renewal_batch_give_up(rli_watchdog *watchdog, int64_t since_ms);
 /* Frees the batches that nobody took up. No call may be under way any more. */
-void rli_renewal_batchs_destroy(rli_renewal_batches *batches);
+void rli_renewal_batches_destroy(rli_renewal_batches *batches);
 
 #endif

@@ -22,7 +22,7 @@ void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 
 void rli_watchdog_destroy(rli_watchdog *watchdog)
 {
-    rli_renewal_batchs_destroy(&watchdog->batches);
+    rli_renewal_batches_destroy(&watchdog->batches);
 }
 
 bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *timer)
@@ -33,8 +33,8 @@ bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *t
 
 /* Sleeps until the first timer is due or an earlier one is set; stopping also wakes it.
  *
- * Locks are mostly released before their timers are due. While some come and go, wakes by itself as long after now as
- * lay what it was last woken for: so the next one need not wake it. */
+ * Locks are mostly released before their timers are due. While some come and go, it also wakes by itself, after as
+ * long as the timer that last woke it lay ahead: so the next one need not wake it. */
 static void sleep_on(rli_engine *engine, const rli_timer *first)
 {
     rli_timer_heap *timers = &engine->timers;

@@ -42,7 +42,7 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     op->gate = gate;
     op->cancel = op->registered = cancel;
     op->whole = NULL;
-    op->settles = false;
+    op->outlives_whole = false;
     op->connects = true;
     op->call_options = NULL;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;
@@ -172,13 +172,13 @@ void rli_operation_limit(rli_operation *op, int64_t end_ms, int64_t answer_ms)
 bool rli_operation_is_abandoned(const rli_operation *op)
 {
     return rli_cancel_fired(op->cancel) ||
-           (op->whole && !op->settles && rli_gate_check_open(op->whole->gate) != RLOCK_OK);
+           (op->whole && !op->outlives_whole && rli_gate_check_open(op->whole->gate) != RLOCK_OK);
 }
 
 rlock_status rli_operation_check(rli_operation *op)
 {
     rlock_status status = rli_gate_check_open(op->gate);
-    if (status == RLOCK_OK && op->whole && !op->settles)
+    if (status == RLOCK_OK && op->whole && !op->outlives_whole)
         status = rli_gate_check_open(op->whole->gate);
     if (status == RLOCK_OK && rli_cancel_fired(op->cancel))
         status = rli_fail(RLOCK_CANCELLED, "the wait was cancelled by its token");

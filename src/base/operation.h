@@ -42,9 +42,9 @@ typedef struct rli_operation {
     rlock_cancel *cancel;
     rlock_cancel *registered; /* the token that unparks it */
     /* The operation that this one is a part of; NULL: none, or one with a thread. Its end is the part's end, too,
-     * unless `settles`: the part gives something back, which nothing but its own gate may end. */
+     * unless `outlives_whole`: the part gives something back, which nothing but its own gate may end. */
     struct rli_operation *whole;
-    bool settles;
+    bool outlives_whole;
     bool connects; /* false: it uses a connection that is there, and waits for none to be made */
     /* Of the handle that it is for: how long to wait for an answer, and how often to ask. NULL: as the client is
      * configured. */

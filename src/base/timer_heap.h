@@ -21,7 +21,7 @@ typedef struct rli_timer_heap {
     size_t count, capacity;
     size_t reserved;        /* number of items that may be on the heap at once; the array has room for all of them */
     int64_t awake_at_ms;    /* when the watchdog wakes by itself; INT64_MIN: it is not asleep */
-    int64_t called_for_ms;  /* how far ahead lay what it was last signalled for */
+    int64_t called_for_ms;  /* how far ahead the timer lay for which it was last signalled */
     bool used;              /* something was expected since it last went to sleep */
     pthread_cond_t earlier; /* signalled when something is due before awake_at_ms; uses CLOCK_MONOTONIC */
 } rli_timer_heap;

@@ -65,7 +65,7 @@ static rlock_status begin_turn(rli_attempt *attempt)
 
 /* Notes the unheard head of the server's queue, which may be dead; NULL: the head is not unheard. The same head keeps
  * the time at which it was first noted, until it is notified again RLI_UNHEARD_MS later. */
-static void suspect(rli_attempt *attempt, const char *unheard)
+static void note_unheard_head(rli_attempt *attempt, const char *unheard)
 {
     bool same = unheard && attempt->unheard && strcmp(unheard, attempt->unheard) == 0;
     if (same && rli_now_ms() < attempt->unheard_ms + RLI_UNHEARD_MS)
@@ -107,7 +107,7 @@ const char *rli_ask_denial_reason(const rli_kind *kind)
     return kind->sharing == RLI_WRITING ? "held by another owner, or by this one for reading" : "held by another owner";
 }
 
-static rlock_status denied(const rli_acquire *asked)
+static rlock_status say_denied(const rli_acquire *asked)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(RLOCK_TIMEOUT, "lock \"%s\" is %s", rli_show_name(asked->names->name, shown),
@@ -148,7 +148,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     case RLI_DENIED:
         if (verdict.has_rival && rli_entry_has_rival(attempt->engine, attempt->entry, &attempt->asked->owner))
             return overlaps(attempt->asked);
-        suspect(attempt, verdict.unheard);
+        note_unheard_head(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call);
         if (rli_kind_queues_on_server(attempt->asked->kind)) {
             rli_offer_note_denied(attempt, call);
@@ -157,7 +157,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
         *again_ms = ask_again_ms(attempt, &verdict);
         if (attempt->entry->in_doubt && !is_prompted(attempt, call))
             rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
-        return denied(attempt->asked);
+        return say_denied(attempt->asked);
     case RLI_OUTER_LOST:
         return rli_grant_outer_lost(attempt);
     case RLI_GRANT_MALFORMED:
@@ -218,7 +218,7 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->kept)
         return false;
-    return rli_yield_must_wait(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
+    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
 }
 
 /* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be
@@ -439,7 +439,9 @@ static rlock_status end_request(rli_attempt *attempt, ask_frame *asking, rlock_s
     return status;
 }
 
-/* Mutex held. Returns whether the attempt asks now; otherwise another attempt has the lock or will ask for it. */
+/* Mutex held on entry and return, perhaps not meanwhile. *again_ms on entry: when the attempt was to ask without a
+ * message. Returns whether it asks now; otherwise another attempt has the lock or will ask for it, and *again_ms is
+ * when this one asks. */
 static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
 {
     attempt->failed_ms = RLI_NEVER;
@@ -478,7 +480,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
     if (attempt->asks != RLI_ASKS_SERVER) {
         rli_engine_lock(attempt->engine);
         if (attempt->asks == RLI_ASKS_NOTHING && !begin_asking(attempt, again_ms))
-            status = denied(attempt->asked);
+            status = say_denied(attempt->asked);
         else
             status = prepare(attempt, asking, again_ms);
         rli_engine_unlock(attempt->engine);

@@ -16,7 +16,7 @@ typedef enum rli_acquire_stage {
     RLI_ACQUIRE_LISTENS,    /* asks, and sleeps until a message */
     RLI_ACQUIRE_ASKS_LAST,  /* its time has ended without an answer of the server: asks once */
     RLI_ACQUIRE_UNSUBSCRIBES,
-    RLI_ACQUIRE_GIVES_UP,        /* leaves the server's queue, and settles what was under way */
+    RLI_ACQUIRE_GIVES_UP,        /* leaves the server's queue, and ends what was under way */
     RLI_ACQUIRE_LEAVES,          /* leaves the local queue */
     RLI_ACQUIRE_RETURNS_KEPT, /* releases the hold that was kept for it and that it does not take */
     RLI_ACQUIRE_DONE,

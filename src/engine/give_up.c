@@ -105,7 +105,7 @@ static bool begin_giving_up(rli_attempt *attempt)
     const rli_session *session = attempt->session;
     rli_operation *op = attempt->op;
     op->cancel = NULL;
-    op->settles = true;
+    op->outlives_whole = true;
     op->connects = false; /* a short attempt to connect would only keep others from a longer one */
     op->deadline_ms = rli_after_ms(GIVE_UP_MS);
     op->attempts_until_ms = RLI_NEVER;

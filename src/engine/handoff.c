@@ -71,10 +71,10 @@ static void begin_here(rli_entry *entry, const rli_kind *kind, rli_waiter *succe
 {
     rli_yield *yield = &entry->queues->yield;
     bool due = rli_yield_is_due(yield);
-    request->listening = RLI_ASKS_NOT;
+    request->listening = RLI_COUNTS_NOBODY;
     if (kind->queueing == RLI_BY_SPINNING)
         return;
-    if (rli_yield_end_of_streak(yield, false)) {
+    if (rli_yield_end_streak(yield, false)) {
         request->listening = RLI_FREES;
         due = false;
     }
@@ -164,8 +164,9 @@ static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_
         rli_queue_owner_granted(successor->entry, successor);
 }
 
-/* Settles the handoff: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex held. */
-static void settle(rli_handoff *handoff, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
+/* Ends the handoff, once: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex
+ * held. */
+static void conclude(rli_handoff *handoff, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
 {
     const rli_call *call = handoff->call;
     const rli_request *request = handoff->request;
@@ -207,7 +208,7 @@ static void tell(rli_witness *witness, const rli_pending *slot)
     rli_acquire_result verdict = handoff->kind->parse_handoff(slot->reply);
     rli_engine_lock(handoff->engine);
     if (verdict.grant == RLI_GRANTED && is_in_a_hurry(handoff))
-        settle(handoff, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
+        conclude(handoff, RLOCK_OK, &verdict, call->unanswered ? call->sent_ms : slot->queued_ms);
     rli_engine_unlock(handoff->engine);
 }
 
@@ -218,7 +219,7 @@ void rli_handoff_end(rli_handoff *handoff, rlock_status status)
     if (status == RLOCK_OK)
         verdict = handoff->kind->parse_handoff(call->reply);
     if (handoff->successor)
-        settle(handoff, status, &verdict, call->sent_ms);
+        conclude(handoff, status, &verdict, call->sent_ms);
     free(handoff->counter);
 }
 
@@ -239,7 +240,7 @@ bool rli_handoff_begin(rli_handoff *handoff, rli_engine *engine, const rli_sessi
     rli_waiter *waiter = successor_of(entry, kind);
     *handoff = (rli_handoff){
         .witness = {wake, tell}, .engine = engine, .from = from, .kind = kind, .request = request, .call = call};
-    if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_of_streak(&entry->queues->yield, true)) {
+    if (waiter && kind->queueing == RLI_BY_SPINNING && rli_yield_end_streak(&entry->queues->yield, true)) {
         ask_soon(waiter);
         return false;
     }

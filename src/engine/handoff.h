@@ -11,7 +11,7 @@ typedef struct rli_handoff {
     /* Of the request: lets the successor read the answer itself. */
     rli_witness witness;
     rli_engine *engine;
-    rli_session *successor; /* NULL: its outcome is settled */
+    rli_session *successor; /* NULL: the handoff has ended */
     const rli_session *from;
     const rli_kind *kind;
     const rli_request *request;

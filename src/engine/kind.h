@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* In place of a number of subscribers. The script knows RLI_FREES. */
-enum { RLI_FREES = -1, RLI_ASKS_NOT = -2 };
+enum { RLI_FREES = -1, RLI_COUNTS_NOBODY = -2 };
 
 /* The arguments of a script for one session. The strings must outlive the call. */
 typedef struct rli_request {
@@ -52,8 +52,8 @@ typedef struct rli_request {
     int64_t successor_since_us;
     /* How many of the channel's subscribers belong to this process and are no guards. If there are more subscribers, or
      * waiters of other clients are registered, the script gives the lock to others instead of handing it off.
-     * RLI_ASKS_NOT: the script does not ask; RLI_FREES: it frees the lock in any case, for those elsewhere that
-     * poll. */
+     * RLI_COUNTS_NOBODY: the script does not count them; RLI_FREES: it frees the lock in any case, for those elsewhere
+     * that poll. */
     int64_t listening;
     /* The wire owner of the waiter behind the successor if that waiter asks again before the successor's lease can
      * end, and so needs no message; NULL: none. */

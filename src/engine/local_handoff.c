@@ -32,11 +32,11 @@ static bool can_take(const rli_attempt *attempt, const rli_kind *kind)
 }
 
 /* Wakes the waiter because a hold is kept for it. */
-static void call(rli_waiter *waiter)
+static void notify(rli_waiter *waiter)
 {
-    if (waiter->called)
+    if (waiter->notified)
         return;
-    waiter->called = true;
+    waiter->notified = true;
     /* A waiter that is not queue leader sleeps until its turn comes, and would not see the hold. */
     waiter->asks_now |= !waiter->queue_leader;
     rli_unpark(waiter->parker);
@@ -88,7 +88,7 @@ bool rli_local_handoff_keep(rli_engine *engine, rli_session *session)
     session->cold->attempts++; /* keeps the session alive while its hold is kept */
     rli_session_end_turn(session);
     entry->queues->kept = session;
-    call(waiter);
+    notify(waiter);
     return true;
 }
 
@@ -137,7 +137,7 @@ bool rli_local_handoff_take(rli_attempt *attempt)
 }
 
 /* Notifies another waiter than the one that cannot take the kept hold. Returns false when there is none. */
-static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
+static bool notify_another(const rli_entry *entry, const rli_waiter *other_than)
 {
     rli_waiter *next = first_waiter(entry);
     if (next && next == other_than)
@@ -145,7 +145,7 @@ static bool call_another(const rli_entry *entry, const rli_waiter *other_than)
     /* Not one with a request under way either: if its answer is lost, it may not take the hold any more. */
     if (!next || next->session->busy || !can_take(rli_attempt_of(next), kept_of(entry)->kind))
         return false;
-    call(next);
+    notify(next);
     return true;
 }
 
@@ -161,17 +161,17 @@ void rli_local_handoff_take_in_turn(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
     waiter->handed = waiter->handed || rli_local_handoff_take(attempt); /* a release may have handed it over already */
-    bool missed = waiter->called && !waiter->handed, kept = kept_of(attempt->entry);
+    bool missed = waiter->notified && !waiter->handed, kept = kept_of(attempt->entry);
     waiter->missed |= missed && !kept;
-    if (missed && kept && !call_another(attempt->entry, waiter))
+    if (missed && kept && !notify_another(attempt->entry, waiter))
         rli_local_handoff_withdraw_and_compensate(attempt->engine, attempt->entry);
-    waiter->called = false;
+    waiter->notified = false;
 }
 
 bool rli_local_handoff_take_if_notified(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    if (!waiter->called)
+    if (!waiter->notified)
         return false;
     if (attempt->session->busy) /* another thread of the owner has the turn: this one asks after it */
         return true;
@@ -195,7 +195,7 @@ static rli_session *take_out(rli_entry *entry)
 rli_session *rli_local_handoff_pass_on(rli_attempt *attempt)
 {
     rli_entry *entry = attempt->entry;
-    if (!attempt->waiter.called || !kept_of(entry))
+    if (!attempt->waiter.notified || !kept_of(entry))
         return NULL;
-    return call_another(entry, NULL) ? NULL : take_out(entry);
+    return notify_another(entry, NULL) ? NULL : take_out(entry);
 }

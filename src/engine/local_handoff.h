@@ -10,7 +10,7 @@
 
 #include "engine/ask.h"
 
-/* Instead of a last release: keeps the session's only hold for the first waiter, and wakes that waiter (waiter.called).
+/* Instead of a last release: keeps the session's only hold for the first waiter, and wakes that (waiter.notified).
  * The caller has the session's turn, which ends here. Returns false when no waiter can take the hold, or the hold must
  * go back to the server now; then the turn is still the caller's. */
 bool rli_local_handoff_keep(rli_engine *engine, rli_session *session);
@@ -20,7 +20,7 @@ bool rli_local_handoff_keep(rli_engine *engine, rli_session *session);
 bool rli_local_handoff_take(rli_attempt *attempt);
 
 /* The same for the attempt's waiter, in the turn of its session: on success sets waiter.handed. If the waiter was
- * notified (waiter.called) but another thread took the hold first, it is served next. If it cannot take the hold,
+ * notified (waiter.notified) but another thread took the hold first, it is served next. If it cannot take the hold,
  * another waiter is notified. */
 void rli_local_handoff_take_in_turn(rli_attempt *attempt);
 /* The same without the turn, and only if the waiter was notified. Returns true when the waiter has the hold, or must

@@ -18,7 +18,7 @@ typedef struct rli_waiter {
     bool asks_now;
     /* Ask whether the session has the lock already by a late request, because another local waiter was refused. */
     bool prompted;
-    bool called; /* a hold is kept for it (local_handoff.h) */
+    bool notified; /* a hold is kept for it (local_handoff.h) */
     /* A hold was kept for it, but another thread took that first: the next kept hold is for this waiter. */
     bool missed;
     bool handed; /* it has the lock: the releasing thread handed it over */

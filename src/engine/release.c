@@ -297,7 +297,7 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
     release->kind = asked->kind;
     release->names = asked->names;
     release->sharded = asked->sharded;
-    op->settles = true;
+    op->outlives_whole = true;
     op->deadline_ms = rli_after_ms(asked->answer_ms);
     /* The answer comes when the replicas have confirmed it, or have not in time. */
     if (asked->answer_ms != RLI_NEVER)
@@ -338,7 +338,7 @@ rlock_status rli_release_kept(rli_engine *engine, rli_session *kept, const rli_n
         leave_to_watchdog(engine, kept);
     } else if (begins) {
         op->cancel = NULL;
-        op->settles = true;
+        op->outlives_whole = true;
         op->attempts_until_ms = RLI_NEVER;
         op->deadline_ms = rli_after_ms(KEPT_MS);
         release->engine = engine;

@@ -71,7 +71,7 @@ typedef struct rli_session {
     bool reporting : 1;  /* its loss is being reported */
     /* aging: its timer is set for the instant at which it is old enough to be tracked (watch.h). old: it has been. */
     bool aging : 1, old : 1;
-    bool suspect : 1;    /* it is to be looked at */
+    bool marked : 1;     /* it is to be looked at: an alarm or a round has marked it */
     bool looking : 1;    /* it is in a batch of looks that is under way */
     bool extended : 1;   /* meanwhile an answer has raised its deadline */
     bool sharded : 1;    /* at least one hold was taken by a sharded lock (rli_session_sharded_count) */

@@ -44,7 +44,7 @@ static void begin_taking_back(rli_synced *synced, const rli_grantable *grantable
     if (op->deadline_ms < answer_by_ms)
         op->deadline_ms = answer_by_ms;
     op->cancel = NULL;
-    op->settles = true;
+    op->outlives_whole = true;
 }
 
 /* Returns RLI_WAITING or the request's status. */
@@ -55,7 +55,7 @@ static rlock_status take_back(rli_synced *synced, rli_topology *topology, rli_op
         return status;
     rli_call_clear(&synced->back);
     op->cancel = synced->cancel;
-    op->settles = false;
+    op->outlives_whole = false;
     op->deadline_ms = synced->deadline_ms;
     return status;
 }
@@ -73,9 +73,9 @@ static rlock_status ask(rli_synced *synced, const rli_grantable *grantable, rli_
     return rli_call_run(call, topology, op, route);
 }
 
-/* The grant was taken back, or that was tried. Returns whether to ask again after a pause. */
-static bool may_ask_again(rli_synced *synced, const rli_grantable *grantable, const rli_call *call,
-                          rlock_status taken_back, const rli_topology *topology, const rli_operation *op)
+/* The grant was taken back, or that was tried. Begins the pause before it is asked for again; false: it is not. */
+static bool begin_pause(rli_synced *synced, const rli_grantable *grantable, const rli_call *call,
+                        rlock_status taken_back, const rli_topology *topology, const rli_operation *op)
 {
     synced->left += call->unanswered + (taken_back != RLOCK_OK);
     synced->done++;
@@ -116,7 +116,7 @@ rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, 
             status = take_back(synced, topology, op, route);
             if (status == RLI_WAITING)
                 return status;
-            if (!may_ask_again(synced, grantable, call, status, topology, op)) {
+            if (!begin_pause(synced, grantable, call, status, topology, op)) {
                 call->unanswered = synced->left;
                 return not_synced(settings, synced->done);
             }

@@ -45,13 +45,13 @@ typedef struct rli_alarm {
     int64_t at_ms;           /* when its holds may be looked at next */
     int64_t rest_ms;         /* the last rest; 0: there was none yet */
     bool heard;              /* there was a report since the last look began */
-    bool looking;            /* those of its holds that are `suspect` are still to be looked at */
+    bool looking;            /* those of its holds that are `marked` are still to be looked at */
 } rli_alarm;
 
 /* Which holds at a server are read again. */
 typedef enum rli_reread { RLI_REREAD_NONE, RLI_REREAD_OLD, RLI_REREAD_ALL } rli_reread;
 
-/* The round in which holds are read again: first it marks them as suspect, then it looks at those. */
+/* The round in which holds are read again: first it marks them, then it looks at those. */
 typedef struct rli_round {
     enum { RLI_ROUND_OVER, RLI_ROUND_MARKS, RLI_ROUND_LOOKS } stage;
     size_t bucket, buckets; /* the next one in the table of names, and how many there were */

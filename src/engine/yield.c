@@ -35,8 +35,8 @@ void rli_yield_note_holder(rli_yield *yield, rli_session *holder, bool handed)
     yield->holder = holder;
     yield->held_ms = rli_now_ms();
     yield->yield_until_ms = 0;
-    yield->beside_others = yield->beside_others && yield->turns_owed == 0;
-    yield->turns_owed = 0;
+    yield->beside_others = yield->beside_others && yield->chances_owed == 0;
+    yield->chances_owed = 0;
     if (handed) {
         yield->handed++;
         return;
@@ -65,22 +65,22 @@ bool rli_yield_must_queue(const rli_yield *yield)
     return now_ms < yield->yield_until_ms || now_ms < rli_yield_quiet_until(yield);
 }
 
-/* A message that is not our own: one of the others has had the lock. If more are owed a turn, they come first now. */
-static void note_turn(rli_yield *yield)
+/* A message that is not our own: one of the others has had the lock. If more are owed a chance, they come first now. */
+static void note_chance(rli_yield *yield)
 {
-    yield->turns_owed--;
-    yield->yield_until_ms = yield->turns_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
+    yield->chances_owed--;
+    yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
 }
 
-bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms)
+bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms)
 {
     if (seen->yields != yield->yields)
         *seen = (rli_yield_seen){.yields = yield->yields};
-    if (heard && yield->turns_owed > 0) {
+    if (heard && yield->chances_owed > 0) {
         seen->signs++;
         /* If this process is subscribed, the first message is its own. */
         if (seen->signs > yield->listening || rli_now_ms() >= yield->yield_until_ms)
-            note_turn(yield);
+            note_chance(yield);
     }
     int64_t now_ms = rli_now_ms();
     *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : rli_yield_quiet_until(yield);
@@ -93,14 +93,14 @@ bool rli_yield_is_due(const rli_yield *yield)
     return yield->handed >= most || rli_now_ms() >= yield->since_ms + HANDED_MS;
 }
 
-bool rli_yield_end_of_streak(rli_yield *yield, bool spins)
+bool rli_yield_end_streak(rli_yield *yield, bool spins)
 {
     int64_t end_ms = spins ? yield->since_ms + HANDED_MS : yield->open_ms + FREE_EVERY_MS;
     bool over = yield->handed > 0 && rli_now_ms() >= end_ms;
     if (over) {
         yield->yield_until_ms = rli_after_ms(FREE_MS);
         yield->yields++;
-        yield->turns_owed = 0;
+        yield->chances_owed = 0;
     }
     return over;
 }
@@ -109,13 +109,13 @@ void rli_yield_to_others(rli_yield *yield)
 {
     yield->yield_until_ms = rli_after_ms(YIELD_MS);
     yield->yields++;
-    yield->turns_owed = 1; /* at least one; rli_yield_note_others gives the number */
+    yield->chances_owed = 1; /* at least one; rli_yield_note_others gives the number */
 }
 
 void rli_yield_note_others(rli_yield *yield, int others)
 {
     yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
-    yield->turns_owed = others > 0 ? others : 0;
+    yield->chances_owed = others > 0 ? others : 0;
     yield->beside_others = others > 0;
     yield->handed = 0;
     yield->since_ms = rli_now_ms();

@@ -2,7 +2,7 @@
  *
  * After the lock was granted or handed over here, there is a quiet period in which no local waiter asks: its holder
  * is expected to hand it over. After many handoffs in a row, the local waiters yield: they do not ask until each
- * listener of another process had one turn, or some ms have passed. All this is for kinds whose waiters queue
+ * listener of another process had one chance, or some ms have passed. All this is for kinds whose waiters queue
  * locally, and listen for messages or spin. Every function here expects the engine's mutex to be held. None does
  * I/O. */
 /* SPDX-License-Identifier: Apache-2.0 */
@@ -25,8 +25,8 @@ typedef struct rli_yield {
     int64_t open_ms;        /* when others last had a chance, also those that poll */
     int64_t yield_until_ms; /* others come first until then; 0: no yield */
     unsigned yields;        /* how many yields there were */
-    int turns_owed;         /* how many others have yet to get a turn in this yield */
-    bool beside_others;     /* there were others when they were last counted, and they took the turns they got */
+    int chances_owed;       /* how many others have yet to get a chance in this yield */
+    bool beside_others;     /* there were others when they were last counted, and they took the chances they got */
     /* The server counts this process among the channel's subscribers, as far as is known. */
     bool listening;
     /* It is a guard there (registry.h), whom the scripts do not count as another. */
@@ -53,21 +53,21 @@ int64_t rli_yield_quiet_until(const rli_yield *yield);
 
 /* Returns whether a new attempt must join the waiters, because it would ask in vain or out of turn. */
 bool rli_yield_must_queue(const rli_yield *yield);
-/* The same for a waiter. `heard`: it had news from its channel since it last called this. Sets *until_ms to when it
- * must look again, with or without a message. */
-bool rli_yield_must_wait(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms);
+/* The same for a waiter; and, with `heard`, notes that one of the others may have had its chance: so call it once for
+ * each request. `heard`: it had news from its channel since then. Sets *until_ms to when it must look again, with or
+ * without a message. */
+bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms);
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
-/* As rli_yield_is_due, for those elsewhere that poll, whom nobody can count: whether the lock was handed over here for
- * as long as it may be, which is short if all waiters poll (spins). Then it is to be freed, and local waiters do not
- * ask for a moment. */
-bool rli_yield_end_of_streak(rli_yield *yield, bool spins);
+/* Ends the row of handoffs if it has lasted as long as it may while others elsewhere poll, whom nobody can count: a
+ * short time if all waiters poll (spins). True: the lock is to be freed, and local waiters do not ask for a moment. */
+bool rli_yield_end_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);
 /* Ends the check for other listeners that rli_yield_to_others began. `others`: how many listeners of other
- * processes there are; 0 or less: none, so the yield ends. Each of them gets one turn first: otherwise processes
+ * processes there are; 0 or less: none, so the yield ends. Each of them gets one chance first: otherwise processes
  * that are quick to answer a message would keep out slow ones for ever. */
 void rli_yield_note_others(rli_yield *yield, int others);
 

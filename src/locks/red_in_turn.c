@@ -23,7 +23,7 @@ typedef struct voting {
     size_t raised;          /* how many members have it */
     bool taken[RLI_MEMBERS_MAX];
     rli_tally tally; /* of this pass */
-    int rounds;
+    int pass; /* its number, from 0 */
     rli_passes passes;
 } voting;
 
@@ -188,7 +188,7 @@ static void begin_pass(voting *votes)
     else if (job->wait_ms < round_ms)
         round_ms = job->wait_ms;
     votes->member_wait_ms = round_ms / (int64_t)members;
-    votes->patience_ms = rli_patience_ms(votes->rounds, votes->member_wait_ms);
+    votes->patience_ms = rli_patience_ms(votes->pass, votes->member_wait_ms);
     votes->next = votes->raised = 0;
     votes->token = 0;
     rli_tally_begin(&votes->tally, members, rli_red_majority(votes->on.set));
@@ -209,7 +209,7 @@ static rlock_status pause(rli_composite_machine *on)
         return rli_composite_next(on, RLI_COMPOSITE_DONE, rli_fail_text(votes->passes.status, votes->passes.said));
     /* rivals then meet at the first member, instead of each taking a part */
     votes->order = rli_composite_sorted(on->set);
-    votes->rounds++;
+    votes->pass++;
     begin_pass(votes);
     return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
@@ -225,7 +225,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     rli_composite_prepare(&votes->on, handle, job, whole, RLI_MACHINE_SIZE(voting), acquiring);
     votes->deadline_ms = rli_after_ms(job->wait_ms);
     votes->order = votes->on.set->members;
-    votes->rounds = 0;
+    votes->pass = 0;
     votes->passes = (rli_passes){.status = RLOCK_OK};
     begin_pass(votes);
     return &votes->on.base;

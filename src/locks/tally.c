@@ -1,4 +1,4 @@
-/* Tally: how the members of a red lock answered an attempt to take them, and what that means for the whole. */
+/* Tally: how the members of a red lock answered a pass, which tries to take them, and what that means for the whole. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "locks/tally.h"
 
@@ -20,7 +20,7 @@ static bool is_final(rlock_status status)
 /* Keeps the first status that waiting cannot change; RLOCK_UNAVAILABLE gives way to any other status. */
 static void note_failure(rli_tally *tally, rlock_status status)
 {
-    tally->unheard += status == RLOCK_UNAVAILABLE;
+    tally->silent += status == RLOCK_UNAVAILABLE;
     tally->failed += status != RLOCK_UNAVAILABLE;
     if (tally->failure != RLOCK_OK && tally->failure != RLOCK_UNAVAILABLE)
         return;
@@ -44,7 +44,7 @@ void rli_tally_count(rli_tally *tally, rlock_status status)
 
 bool rli_tally_can_win(const rli_tally *tally)
 {
-    return tally->final == RLOCK_OK && tally->refused + tally->unheard + tally->failed <= tally->members - tally->need;
+    return tally->final == RLOCK_OK && tally->refused + tally->silent + tally->failed <= tally->members - tally->need;
 }
 
 bool rli_tally_has_won(const rli_tally *tally)
@@ -52,7 +52,7 @@ bool rli_tally_has_won(const rli_tally *tally)
     return tally->granted >= tally->need;
 }
 
-/* Returns the status of an attempt that has failed. RLOCK_TIMEOUT: others hold too many members, so waiting may
+/* Returns the status of a pass that has failed. RLOCK_TIMEOUT: others hold too many members, so waiting may
  * help. */
 static rlock_status meaning(const rli_tally *tally, size_t valid)
 {
@@ -65,7 +65,7 @@ static rlock_status meaning(const rli_tally *tally, size_t valid)
     if (tally->failed > (again ? 0 : spare))
         return tally->failure;
     /* Those that did not answer could have made a majority. */
-    return tally->unheard > 0 && tally->refused + tally->failed <= spare ? RLOCK_UNAVAILABLE : RLOCK_TIMEOUT;
+    return tally->silent > 0 && tally->refused + tally->failed <= spare ? RLOCK_UNAVAILABLE : RLOCK_TIMEOUT;
 }
 
 rlock_status rli_tally_say(const rli_tally *tally, size_t valid, int64_t lease_ms)
@@ -89,8 +89,8 @@ bool rli_passes_end(rli_passes *passes, const rli_tally *tally, size_t valid, in
 {
     rlock_status status = passes->status = rli_tally_say(tally, valid, lease_ms);
     snprintf(passes->said, sizeof passes->said, "%s", rlock_last_error());
-    passes->unheard = status == RLOCK_UNAVAILABLE ? passes->unheard + 1 : 0;
+    passes->silent = status == RLOCK_UNAVAILABLE ? passes->silent + 1 : 0;
     passes->vain = tally->in_vain ? passes->vain + 1 : 0;
     return (status == RLOCK_TIMEOUT && passes->vain < RLI_IN_VAIN) ||
-           (status == RLOCK_UNAVAILABLE && passes->unheard < attempts);
+           (status == RLOCK_UNAVAILABLE && passes->silent < attempts);
 }

@@ -211,8 +211,9 @@ static void note_refusal(rli_call_progress *run)
     run->refusal = strdup(rlock_last_error());
 }
 
-/* Judges an error that is not the script's own answer. False: it is final, and *status says why. */
-static bool may_ask_again(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
+/* Judges an error that is not the script's own answer, and frees the reply. False: it is final, and *status says
+ * why. */
+static bool judge_error(rli_call *call, rli_call_progress *run, rlock_status *status, bool *at_once)
 {
     rli_reply_action action = rli_reply_action_of(run->answer.reply);
     run->action = action;
@@ -382,7 +383,7 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
         take(call, run);
         return true;
     }
-    if (run->outcome == RLI_ANSWERED && !may_ask_again(call, run, status, &at_once))
+    if (run->outcome == RLI_ANSWERED && !judge_error(call, run, status, &at_once))
         return true;
     note_unanswered(call, run);
     if (at_once || is_gone(run) || has_other_connection(run)) /* this does not count as a failed attempt */

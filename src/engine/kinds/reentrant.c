@@ -46,7 +46,7 @@ static void hand_over(rli_call *call, const rli_request *request)
     rli_call_add_text(call, request->owner);
     rli_call_add_text(call, request->successor);
     rli_call_add_number(call, request->successor_lease_ms);
-    if (request->listening == RLI_ASKS_NOT)
+    if (request->listening == RLI_COUNTS_NOBODY)
         rli_call_add_text(call, "");
     else
         rli_call_add_number(call, request->listening);
