@@ -31,21 +31,15 @@ bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *t
     return timer != &engine->permits_in_doubt.timer && timer != &engine->renewed_permits.timer;
 }
 
-/* Sleeps until the first timer is due or an earlier one is set; stopping also wakes it.
- *
- * Locks are mostly released before their timers are due. While some come and go, it also wakes by itself, after as
- * long as the timer that last woke it lay ahead: so the next one need not wake it. */
+/* Sleeps until the first timer is due or an earlier one is set; stopping also wakes it. */
 static void sleep_on(rli_engine *engine, const rli_timer *first)
 {
     rli_timer_heap *timers = &engine->timers;
-    int64_t until_ms = first ? first->at_ms : RLI_NEVER;
-    if (timers->used && timers->called_for_ms > 0)
-        until_ms = rli_earlier(until_ms, rli_after_ms(timers->called_for_ms));
-    until_ms = rli_earlier(until_ms, rli_earlier(engine->collect_at_ms, engine->watch.due_ms));
-    timers->used = false;
-    timers->awake_at_ms = until_ms;
+    int64_t until_ms = rli_earlier(first ? first->at_ms : RLI_NEVER,
+                                   rli_earlier(engine->collect_at_ms, engine->watch.due_ms));
+    until_ms = rli_timer_heap_go_to_sleep(timers, until_ms);
     rli_engine_await(engine, &timers->earlier, until_ms);
-    timers->awake_at_ms = INT64_MIN; /* awake: nobody needs to wake this thread */
+    rli_timer_heap_wake_up(timers, until_ms);
 }
 
 void rli_watchdog_note_compensation(rli_watchdog *watchdog, bool answered)

@@ -76,12 +76,37 @@ static void sink(rli_timer_heap *timers, rli_timer *timer)
 
 void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms)
 {
-    timers->used = true;
-    if (at_ms < timers->awake_at_ms) {
-        timers->called_for_ms = at_ms - rli_now_ms();
-        timers->awake_at_ms = at_ms; /* Do not signal again for this instant. */
-        pthread_cond_signal(&timers->earlier);
-    }
+    if (timers->awake_at_ms == INT64_MIN)
+        return; /* it looks at the heap before it sleeps; and what it sets itself says nothing of the locks' pace */
+    timers->next_ms = rli_earlier(timers->next_ms, at_ms);
+    if (at_ms >= timers->awake_at_ms)
+        return;
+    int64_t now_ms = rli_now_ms(), ahead_ms = at_ms - now_ms;
+    timers->pace_ms = now_ms - timers->signalled_ms <= ahead_ms ? ahead_ms : 0;
+    timers->signalled_ms = now_ms;
+    timers->awake_at_ms = at_ms; /* Do not signal again for this instant. */
+    pthread_cond_signal(&timers->earlier);
+}
+
+int64_t rli_timer_heap_go_to_sleep(rli_timer_heap *timers, int64_t until_ms)
+{
+    timers->asleep_from_ms = rli_now_ms();
+    if (timers->pace_ms > 0)
+        until_ms = rli_earlier(until_ms, timers->asleep_from_ms + timers->pace_ms);
+    timers->next_ms = RLI_NEVER;
+    timers->awake_at_ms = until_ms;
+    return until_ms;
+}
+
+void rli_timer_heap_wake_up(rli_timer_heap *timers, int64_t until_ms)
+{
+    bool signalled = timers->awake_at_ms != until_ms;
+    timers->awake_at_ms = INT64_MIN;
+    if (signalled)
+        return;
+    int64_t ahead_ms = timers->next_ms == RLI_NEVER ? 0 : timers->next_ms - timers->asleep_from_ms;
+    if (ahead_ms == 0 || ahead_ms > timers->pace_ms)
+        timers->pace_ms = ahead_ms;
 }
 
 void rli_timer_heap_set(rli_timer_heap *timers, rli_timer *timer, int64_t at_ms)

@@ -21,8 +21,10 @@ typedef struct rli_timer_heap {
     size_t count, capacity;
     size_t reserved;        /* number of items that may be on the heap at once; the array has room for all of them */
     int64_t awake_at_ms;    /* when the watchdog wakes by itself; INT64_MIN: it is not asleep */
-    int64_t called_for_ms;  /* how far ahead the timer lay for which it was last signalled */
-    bool used;              /* something was expected since it last went to sleep */
+    int64_t asleep_from_ms; /* when it went to sleep */
+    int64_t next_ms;        /* the first instant expected since then; RLI_NEVER: none */
+    int64_t signalled_ms;   /* when it was last signalled */
+    int64_t pace_ms;        /* it also wakes by itself after so long; 0: not without a timer */
     pthread_cond_t earlier; /* signalled when something is due before awake_at_ms; uses CLOCK_MONOTONIC */
 } rli_timer_heap;
 
@@ -39,6 +41,11 @@ void rli_timer_heap_unreserve(rli_timer_heap *timers);
 void rli_timer_heap_set(rli_timer_heap *timers, rli_timer *timer, int64_t at_ms);
 /* Wakes the watchdog if it would otherwise wake later than `at_ms`. */
 void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms);
+/* The watchdog goes to sleep until `until_ms` at the latest; returns until when: locks are mostly released before their
+ * timers are due, and while some come and go it wakes at their pace, so that the next one need not signal it. Then
+ * rli_timer_heap_wake_up, with the instant that was returned. */
+int64_t rli_timer_heap_go_to_sleep(rli_timer_heap *timers, int64_t until_ms);
+void rli_timer_heap_wake_up(rli_timer_heap *timers, int64_t until_ms);
 /* Takes the item off the timer heap; does nothing if it is not there. Its reservation stays. */
 void rli_timer_heap_remove(rli_timer_heap *timers, rli_timer *timer);
 /* The item that is due first; NULL if there is none. */

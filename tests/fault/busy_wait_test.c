@@ -110,16 +110,35 @@ TimedTest(busy_wait, never_looks_for_a_server_that_is_far_away)
     cr_assert(!looked);
 }
 
+/* The limit of a test's steps ends one that looks for that long. */
 TimedTest(busy_wait, sleeps_when_an_answer_does_not_come)
 {
     answerer stuck = {.asleep_us = 90, .busy_us = 30};
     begin(&stuck);
     while (stuck.wait.stage != RLI_BUSY_WAIT_LOOKS)
         cr_assert(ask(&stuck) == RLI_RECEIVED_BYTES);
-    stuck.busy_us = 900000; /* to look for that long takes more steps than a test may have */
+    stuck.busy_us = 900000;
     for (int i = 0; i < 100; i++)
         cr_assert(ask(&stuck) == RLI_RECEIVED_BYTES);
     end(&stuck);
+}
+
+/* As where other threads want the processor all of a sudden. */
+TimedTest(busy_wait, stops_looking_as_soon_as_that_takes_long)
+{
+    answerer server = {.asleep_us = 90, .busy_us = 30};
+    begin(&server);
+    while (server.wait.stage != RLI_BUSY_WAIT_LOOKS)
+        cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    server.busy_us = 3000;
+    for (int i = 0; i < 2; i++)
+        cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    cr_assert(server.wait.stage != RLI_BUSY_WAIT_LOOKS);
+    for (int i = 0, looked = 0; i < 1000; i++, looked += is_busy(&server.wait)) {
+        cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+        cr_assert(looked <= 20, "%d of %d waits looked", looked, i);
+    }
+    end(&server);
 }
 
 /* Whatever is measured here. */

@@ -57,6 +57,36 @@ Test(watchdog, renews_each_third_of_its_timeout)
     monitor_close(tap);
 }
 
+/* Locks and unlocks for that long, each time with that lease; returns how often the watchdog went to sleep meanwhile. */
+static long sleeps_beside(rlock *lock, int64_t lease_ms, int64_t ms)
+{
+    long before = task_sleeps_of("rlock-watchdog");
+    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms; pass_ms(1)) {
+        assert_ok(rlock_lock_lease(lock, lease_ms));
+        assert_ok(rlock_unlock(lock));
+    }
+    return task_sleeps_of("rlock-watchdog") - before;
+}
+
+/* Their timers, which none of them needs, do not wake it each time. */
+TimedTest(watchdog, is_not_woken_for_each_of_many_short_locks)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    assert_between(sleeps_beside(lock, RLOCK_WATCHDOG, 1000), 0, 10);
+    assert_between(sleeps_beside(lock, 50, 1000), 0, 40);
+}
+
+/* One of them needed it early: it does not go on as if all did. */
+TimedTest(watchdog, forgets_a_single_short_lease)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    sleeps_beside(lock, RLOCK_WATCHDOG, 100);
+    sleeps_beside(lock, 5, 1);
+    assert_between(sleeps_beside(lock, RLOCK_WATCHDOG, 1000), 0, 10);
+}
+
 Test(watchdog, does_nothing_once_all_is_unlocked)
 {
     rlock *lock = lock_of(stage.client, NAME);

@@ -7,8 +7,8 @@
 
 #include <sched.h>
 
-/* How many waits are measured in each way, and how many are then done in the better one. In test builds the ways change
- * often, so that the simulation sees both. */
+/* How many waits are measured in each way, and how many are then done in the better one: up to eight times as many
+ * asleep while tries to look fail. In test builds the ways change often, so that the simulation sees both. */
 #ifdef RLI_CHECKED
 #define MEASURED 2
 #define SETTLED  50
@@ -16,11 +16,14 @@
 #define MEASURED 32
 #define SETTLED  2000
 #endif
+#define FAILED_MOST 3
 
-/* A busy wait goes to sleep after this time. */
+/* A busy wait goes to sleep after this time, by its own steps: others may have the processor in between for longer. */
 #define BUSY_MOST_NS 100000
-/* No wait counts for more: one that the server was late for must not decide. */
-#define COUNTED_MOST_NS 200000
+/* No wait counts for more: one that the server was late for must not decide. A busy one counts for more, as it is
+ * looking itself that takes long where others want the processor. */
+#define COUNTED_ASLEEP_NS 200000
+#define COUNTED_BUSY_NS   2000000
 
 static const bool legal[RLI_BUSY_WAIT_STAGES][RLI_BUSY_WAIT_STAGES] = {
     [RLI_BUSY_WAIT_SLEEPS] = {[RLI_BUSY_WAIT_TRIES_SLEEP] = true},
@@ -36,26 +39,37 @@ static void become(rli_busy_wait *wait, rli_busy_wait_stage stage, unsigned wait
     wait->left = waits;
 }
 
+/* Looking must be faster by a quarter to be worth the processor. */
+static bool looking_pays(const rli_busy_wait *wait)
+{
+    return wait->busy_ns <= wait->asleep_ns / 4 * 3;
+}
+
 /* The waits of this stage are over. */
 static void go_on(rli_busy_wait *wait)
 {
     switch (wait->stage) {
     case RLI_BUSY_WAIT_TRIES_SLEEP:
         /* Where an answer takes longer than a busy wait may, there is nothing to win. */
-        if (wait->asleep_ns / MEASURED < BUSY_MOST_NS * 2)
+        if (wait->asleep_ns / MEASURED < BUSY_MOST_NS / 2 * 3)
             become(wait, RLI_BUSY_WAIT_TRIES_LOOK, MEASURED);
         else
             become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED);
-        wait->busy_ns = 0;
         break;
     case RLI_BUSY_WAIT_TRIES_LOOK:
-        /* It must be faster by a quarter to be worth the processor. */
-        become(wait, wait->busy_ns <= wait->asleep_ns / 4 * 3 ? RLI_BUSY_WAIT_LOOKS : RLI_BUSY_WAIT_SLEEPS, SETTLED);
+        if (looking_pays(wait)) {
+            become(wait, RLI_BUSY_WAIT_LOOKS, SETTLED);
+            wait->failed = 0;
+        } else {
+            become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED << wait->failed);
+            wait->failed += wait->failed < FAILED_MOST;
+        }
         break;
     default:
         become(wait, RLI_BUSY_WAIT_TRIES_SLEEP, MEASURED);
         wait->asleep_ns = 0;
     }
+    wait->busy_ns = 0;
 }
 
 /* Looks for bytes until some are there, or for BUSY_MOST_NS. In between, others may have the processor. */
@@ -69,18 +83,41 @@ static rli_received look(const rli_connection *connection, int64_t from_ns)
     }
 }
 
+static rli_received wait_asleep(rli_busy_wait *wait, const rli_connection *connection)
+{
+    int64_t from_ns = rli_now_ns();
+    rli_received received = rli_connection_block(connection);
+    wait->asleep_ns += rli_earlier(rli_now_ns() - from_ns, COUNTED_ASLEEP_NS);
+    return received;
+}
+
+/* Ends the stage as soon as looking has taken longer than it may: where others want the processor, a single wait may
+ * take as long as they are given. */
+static rli_received wait_busy(rli_busy_wait *wait, const rli_connection *connection)
+{
+    if (wait->stage == RLI_BUSY_WAIT_LOOKS && wait->left % MEASURED == 0)
+        wait->busy_ns = 0;
+    int64_t from_ns = rli_now_ns();
+    rli_received received = look(connection, from_ns);
+    if (received == RLI_RECEIVED_NOTHING)
+        received = rli_connection_block(connection);
+    wait->busy_ns += rli_earlier(rli_now_ns() - from_ns, COUNTED_BUSY_NS);
+    if (!looking_pays(wait))
+        wait->left = 0;
+    return received;
+}
+
 rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection)
 {
     if (wait->left == 0)
         go_on(wait);
     wait->left--;
-    if (wait->stage == RLI_BUSY_WAIT_SLEEPS)
+    switch (wait->stage) {
+    case RLI_BUSY_WAIT_SLEEPS:
         return rli_connection_block(connection);
-    bool busy = wait->stage != RLI_BUSY_WAIT_TRIES_SLEEP;
-    int64_t from_ns = rli_now_ns();
-    rli_received received = busy ? look(connection, from_ns) : RLI_RECEIVED_NOTHING;
-    if (received == RLI_RECEIVED_NOTHING)
-        received = rli_connection_block(connection);
-    *(busy ? &wait->busy_ns : &wait->asleep_ns) += rli_earlier(rli_now_ns() - from_ns, COUNTED_MOST_NS);
-    return received;
+    case RLI_BUSY_WAIT_TRIES_SLEEP:
+        return wait_asleep(wait, connection);
+    default:
+        return wait_busy(wait, connection);
+    }
 }

@@ -20,8 +20,9 @@ typedef enum rli_busy_wait_stage {
 /* What is known of one connection. All zero at first. */
 typedef struct rli_busy_wait {
     rli_busy_wait_stage stage;
-    unsigned left; /* how many more waits are done so */
-    /* How long those that were measured took together. */
+    unsigned left;   /* how many more waits are done so */
+    unsigned failed; /* how many tries in a row have found that looking is not faster */
+    /* How long the latest MEASURED waits took together, of each kind. */
     int64_t asleep_ns, busy_ns;
 } rli_busy_wait;
 

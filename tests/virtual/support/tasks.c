@@ -14,6 +14,15 @@ bool task_sleeps(pid_t tid, long *times)
     return thread_sleeps(tid, times);
 }
 
+long task_sleeps_of(const char *prefix)
+{
+    long times = -1;
+    thread *one = thread_named(prefix);
+    if (one)
+        thread_sleeps(thread_number(one), &times);
+    return times;
+}
+
 bool tasks_others_sleep(void)
 {
     return threads_sleep_beside();
