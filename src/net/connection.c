@@ -265,22 +265,14 @@ void rli_connection_close(rli_connection *connection)
     *connection = (rli_connection){.fd = -1};
 }
 
-rli_received rli_connection_block(const rli_connection *connection)
-{
-    return take(connection, 0);
-}
-
-rli_received rli_connection_take(const rli_connection *connection)
-{
-    return take(connection, MSG_DONTWAIT);
-}
-
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send)
 {
     struct pollfd polled[2] = {
         {.fd = connection->fd, .events = (short)(and_send ? POLLIN | POLLOUT : POLLIN)},
         {.fd = wake_fd, .events = POLLIN},
     };
+    if (deadline_ms == RLI_NEVER && wake_fd < 0 && !and_send)
+        return take(connection, 0);
     if (deadline_ms <= rli_now_ms()) /* nothing to wait for */
         return take(connection, MSG_DONTWAIT);
     if (poll(polled, wake_fd < 0 ? 1 : 2, deadline_ms == RLI_NEVER ? -1 : rli_until_ms(deadline_ms, 60000)) <= 0)

@@ -74,13 +74,10 @@ typedef enum rli_received { RLI_RECEIVED_BYTES, RLI_RECEIVED_NOTHING, RLI_RECEIV
  * have encrypted a part of them. */
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
-/* Waits until bytes arrive (which are fed to the reader), until `deadline_ms`, until `wake_fd` is readable (-1: none),
- * or, with `and_send`, until the socket can send. RLI_RECEIVED_NOTHING: no bytes arrived. */
+/* Waits until bytes arrive (which are fed to the reader), until `deadline_ms` (RLI_NEVER: without a limit), until
+ * `wake_fd` is readable (-1: none), with `and_send` until the socket can send, until the socket is shut down, or until
+ * a signal comes. RLI_RECEIVED_NOTHING: no bytes arrived. */
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
-/* Waits without a limit until bytes arrive, the socket is shut down, or a signal interrupts (RLI_RECEIVED_NOTHING). */
-rli_received rli_connection_block(const rli_connection *connection);
-/* Takes the bytes that have arrived, without waiting. */
-rli_received rli_connection_take(const rli_connection *connection);
 
 /* Whether the server has closed the connection; bytes that it sent before may still be unread. Does not wait. */
 bool rli_connection_is_closed(const rli_connection *connection);

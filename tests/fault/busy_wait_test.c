@@ -1,6 +1,7 @@
 /* Busy waits: a leader that waits alone does so in the way that was measured to be faster, and gets all bytes and the end
  * of the connection either way. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "redis/pipeline/busy_wait.h"
 #include "tests/support/test.h"
 
@@ -55,7 +56,7 @@ static rli_received ask(answerer *self)
 {
     redisReply *reply = NULL;
     cr_assert(write(self->fds[0], "?", 1) == 1);
-    rli_received received = rli_busy_wait_receive(&self->wait, &self->connection);
+    rli_received received = rli_busy_wait_receive(&self->wait, &self->connection, RLI_NEVER, -1);
     if (received == RLI_RECEIVED_BYTES) {
         cr_assert(redisReaderGetReply(self->connection.context->reader, (void **)&reply) == REDIS_OK);
         cr_assert(reply && reply->type == REDIS_REPLY_STATUS, "an answer was torn or lost");

@@ -76,48 +76,46 @@ static void go_on(rli_busy_wait *wait)
 static rli_received look(const rli_connection *connection, int64_t from_ns)
 {
     for (;;) {
-        rli_received received = rli_connection_take(connection);
+        rli_received received = rli_connection_receive(connection, 0, -1, false);
         if (received != RLI_RECEIVED_NOTHING || rli_now_ns() - from_ns >= BUSY_MOST_NS)
             return received;
         sched_yield();
     }
 }
 
-static rli_received wait_asleep(rli_busy_wait *wait, const rli_connection *connection)
+static rli_received wait_asleep(const rli_connection *connection, int64_t deadline_ms, int wake_fd)
 {
-    int64_t from_ns = rli_now_ns();
-    rli_received received = rli_connection_block(connection);
-    wait->asleep_ns += rli_earlier(rli_now_ns() - from_ns, COUNTED_ASLEEP_NS);
-    return received;
+    return rli_connection_receive(connection, deadline_ms, wake_fd, false);
 }
 
 /* Ends the stage as soon as looking has taken longer than it may: where others want the processor, a single wait may
  * take as long as they are given. */
-static rli_received wait_busy(rli_busy_wait *wait, const rli_connection *connection)
+static void count_busy(rli_busy_wait *wait, int64_t took_ns)
 {
     if (wait->stage == RLI_BUSY_WAIT_LOOKS && wait->left % MEASURED == 0)
         wait->busy_ns = 0;
-    int64_t from_ns = rli_now_ns();
-    rli_received received = look(connection, from_ns);
-    if (received == RLI_RECEIVED_NOTHING)
-        received = rli_connection_block(connection);
-    wait->busy_ns += rli_earlier(rli_now_ns() - from_ns, COUNTED_BUSY_NS);
+    wait->busy_ns += rli_earlier(took_ns, COUNTED_BUSY_NS);
     if (!looking_pays(wait))
         wait->left = 0;
-    return received;
 }
 
-rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection)
+rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection, int64_t deadline_ms,
+                                   int wake_fd)
 {
     if (wait->left == 0)
         go_on(wait);
     wait->left--;
-    switch (wait->stage) {
-    case RLI_BUSY_WAIT_SLEEPS:
-        return rli_connection_block(connection);
-    case RLI_BUSY_WAIT_TRIES_SLEEP:
-        return wait_asleep(wait, connection);
-    default:
-        return wait_busy(wait, connection);
-    }
+    if (wait->stage == RLI_BUSY_WAIT_SLEEPS)
+        return wait_asleep(connection, deadline_ms, wake_fd);
+    bool busy = wait->stage != RLI_BUSY_WAIT_TRIES_SLEEP;
+    int64_t from_ns = rli_now_ns();
+    rli_received received = busy ? look(connection, from_ns) : RLI_RECEIVED_NOTHING;
+    if (received == RLI_RECEIVED_NOTHING)
+        received = wait_asleep(connection, deadline_ms, wake_fd);
+    int64_t took_ns = rli_now_ns() - from_ns;
+    if (busy)
+        count_busy(wait, took_ns);
+    else
+        wait->asleep_ns += rli_earlier(took_ns, COUNTED_ASLEEP_NS);
+    return received;
 }

@@ -26,7 +26,9 @@ typedef struct rli_busy_wait {
     int64_t asleep_ns, busy_ns;
 } rli_busy_wait;
 
-/* As rli_connection_block, in one way or the other. One thread at a time. */
-rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection);
+/* As rli_connection_receive, in one way or the other. While it looks, it does not notice `wake_fd` or the deadline. One
+ * thread at a time. */
+rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection, int64_t deadline_ms,
+                                   int wake_fd);
 
 #endif

@@ -94,17 +94,24 @@ static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, in
     return pipe->receive_timeout && wake_fd < 0 && !room_wanted && deadline_ms - rli_now_ms() >= pipe->guarded_from_ms;
 }
 
+/* Whether the leader awaits one answer, its own or another's, and nothing else; and has time to. Not where replicas
+ * must acknowledge, nor in the background. */
+static bool is_alone(const rli_pipe *pipe, int64_t deadline_ms, bool room_wanted)
+{
+    return pipe->receive_timeout && pipe->pending_list.count == 1 && !room_wanted && deadline_ms > rli_now_ms();
+}
+
 static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
     bool room_wanted = rli_outgoing_has_rest(&pipe->outgoing) && !pipe->outgoing.sending;
     bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
-    bool alone = pipe->pending_list.count == 1;
+    bool alone = is_alone(pipe, deadline_ms, room_wanted);
     pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);
     if (is_covered && rli_receive_timeout_call(pipe->receive_timeout))
-        return alone ? rli_busy_wait_receive(&pipe->busy_wait, &pipe->connection)
-                     : rli_connection_block(&pipe->connection);
-    return rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
+        deadline_ms = RLI_NEVER;
+    return alone ? rli_busy_wait_receive(&pipe->busy_wait, &pipe->connection, deadline_ms, wake_fd)
+                 : rli_connection_receive(&pipe->connection, deadline_ms, wake_fd, room_wanted);
 }
 
 rli_received rli_pipe_receive(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
