@@ -77,7 +77,7 @@ static void sink(rli_timer_heap *timers, rli_timer *timer)
 void rli_timer_heap_expect(rli_timer_heap *timers, int64_t at_ms)
 {
     if (timers->awake_at_ms == INT64_MIN)
-        return; /* it looks at the heap before it sleeps; and what it sets itself says nothing of the locks' pace */
+        return; /* it looks at what is due before it sleeps for long; and what it sets itself is not the locks' pace */
     timers->next_ms = rli_earlier(timers->next_ms, at_ms);
     if (at_ms >= timers->awake_at_ms)
         return;
@@ -104,8 +104,9 @@ void rli_timer_heap_wake_up(rli_timer_heap *timers, int64_t until_ms)
     timers->awake_at_ms = INT64_MIN;
     if (signalled)
         return;
+    /* Counted from the beginning of the sleep, the instants lie up to twice as far ahead as when they were set. */
     int64_t ahead_ms = timers->next_ms == RLI_NEVER ? 0 : timers->next_ms - timers->asleep_from_ms;
-    if (ahead_ms == 0 || ahead_ms > timers->pace_ms)
+    if (ahead_ms == 0 || ahead_ms / 2 > timers->pace_ms)
         timers->pace_ms = ahead_ms;
 }
 

@@ -22,7 +22,7 @@ typedef struct rli_timer_heap {
     size_t reserved;        /* number of items that may be on the heap at once; the array has room for all of them */
     int64_t awake_at_ms;    /* when the watchdog wakes by itself; INT64_MIN: it is not asleep */
     int64_t asleep_from_ms; /* when it went to sleep */
-    int64_t next_ms;        /* the first instant expected since then; RLI_NEVER: none */
+    int64_t next_ms;        /* the earliest instant expected since then; RLI_NEVER: none */
     int64_t signalled_ms;   /* when it was last signalled */
     int64_t pace_ms;        /* it also wakes by itself after so long; 0: not without a timer */
     pthread_cond_t earlier; /* signalled when something is due before awake_at_ms; uses CLOCK_MONOTONIC */

@@ -75,8 +75,8 @@ typedef enum rli_received { RLI_RECEIVED_BYTES, RLI_RECEIVED_NOTHING, RLI_RECEIV
 ssize_t rli_connection_send(const rli_connection *connection, const char *bytes, size_t length);
 
 /* Waits until bytes arrive (which are fed to the reader), until `deadline_ms` (RLI_NEVER: without a limit), until
- * `wake_fd` is readable (-1: none), with `and_send` until the socket can send, until the socket is shut down, or until
- * a signal comes. RLI_RECEIVED_NOTHING: no bytes arrived. */
+ * `wake_fd` is readable (-1: none), with `and_send` until the socket can send, or until the socket is shut down.
+ * May return at a signal, too. RLI_RECEIVED_NOTHING: no bytes arrived. */
 rli_received rli_connection_receive(const rli_connection *connection, int64_t deadline_ms, int wake_fd, bool and_send);
 
 /* Whether the server has closed the connection; bytes that it sent before may still be unread. Does not wait. */

@@ -157,10 +157,11 @@ Test(busy_wait, notices_the_end_however_it_waits)
     static const rli_busy_wait_stage stages[] = {RLI_BUSY_WAIT_SLEEPS, RLI_BUSY_WAIT_LOOKS, RLI_BUSY_WAIT_TRIES_SLEEP,
                                                  RLI_BUSY_WAIT_TRIES_LOOK};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
-        answerer server = {.answers = 1, .wait = {.stage = stages[i], .left = 10}};
+        answerer server = {.answers = 1, .wait = {.stage = stages[i], .left = 10, .asleep_ns = 1000000000}};
         begin(&server);
         cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
         cr_assert(ask(&server) == RLI_RECEIVED_END);
+        cr_assert(server.wait.stage == stages[i]);
         end(&server);
     }
 }

@@ -75,7 +75,7 @@ TimedTest(watchdog, is_not_woken_for_each_of_many_short_locks)
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
     assert_between(sleeps_beside(lock, RLOCK_WATCHDOG, 1000), 0, 10);
-    assert_between(sleeps_beside(lock, 50, 1000), 0, 40);
+    assert_between(sleeps_beside(lock, 50, 1000), 0, 25);
 }
 
 /* One of them needed it early: it does not go on as if all did. */

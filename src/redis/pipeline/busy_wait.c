@@ -18,10 +18,11 @@
 #endif
 #define FAILED_MOST 3
 
-/* A busy wait goes to sleep after this time, by its own steps: others may have the processor in between for longer. */
+/* A busy wait goes to sleep at the first look after this time. Where others want the processor, that look may come
+ * much later. */
 #define BUSY_MOST_NS 100000
-/* No wait counts for more: one that the server was late for must not decide. A busy one counts for more, as it is
- * looking itself that takes long where others want the processor. */
+/* No sleep counts for more: one that the server was late for must not decide. Looking counts for more, as it is looking
+ * itself that takes long where others want the processor. */
 #define COUNTED_ASLEEP_NS 200000
 #define COUNTED_BUSY_NS   2000000
 
@@ -59,13 +60,14 @@ static void go_on(rli_busy_wait *wait)
     case RLI_BUSY_WAIT_TRIES_LOOK:
         if (looking_pays(wait)) {
             become(wait, RLI_BUSY_WAIT_LOOKS, SETTLED);
-            wait->failed = 0;
         } else {
             become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED << wait->failed);
             wait->failed += wait->failed < FAILED_MOST;
         }
         break;
     default:
+        if (wait->stage == RLI_BUSY_WAIT_LOOKS && looking_pays(wait)) /* to its end */
+            wait->failed = 0;
         become(wait, RLI_BUSY_WAIT_TRIES_SLEEP, MEASURED);
         wait->asleep_ns = 0;
     }
@@ -83,18 +85,12 @@ static rli_received look(const rli_connection *connection, int64_t from_ns)
     }
 }
 
-static rli_received wait_asleep(const rli_connection *connection, int64_t deadline_ms, int wake_fd)
-{
-    return rli_connection_receive(connection, deadline_ms, wake_fd, false);
-}
-
-/* Ends the stage as soon as looking has taken longer than it may: where others want the processor, a single wait may
- * take as long as they are given. */
-static void count_busy(rli_busy_wait *wait, int64_t took_ns)
+/* Ends the stage as soon as looking has taken longer than it may. */
+static void count_busy(rli_busy_wait *wait, int64_t looked_ns, int64_t slept_ns)
 {
     if (wait->stage == RLI_BUSY_WAIT_LOOKS && wait->left % MEASURED == 0)
         wait->busy_ns = 0;
-    wait->busy_ns += rli_earlier(took_ns, COUNTED_BUSY_NS);
+    wait->busy_ns += rli_earlier(looked_ns, COUNTED_BUSY_NS) + rli_earlier(slept_ns, COUNTED_ASLEEP_NS);
     if (!looking_pays(wait))
         wait->left = 0;
 }
@@ -106,16 +102,17 @@ rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *co
         go_on(wait);
     wait->left--;
     if (wait->stage == RLI_BUSY_WAIT_SLEEPS)
-        return wait_asleep(connection, deadline_ms, wake_fd);
+        return rli_connection_receive(connection, deadline_ms, wake_fd, false);
     bool busy = wait->stage != RLI_BUSY_WAIT_TRIES_SLEEP;
     int64_t from_ns = rli_now_ns();
     rli_received received = busy ? look(connection, from_ns) : RLI_RECEIVED_NOTHING;
+    int64_t looked_ns = busy ? rli_now_ns() - from_ns : 0;
     if (received == RLI_RECEIVED_NOTHING)
-        received = wait_asleep(connection, deadline_ms, wake_fd);
-    int64_t took_ns = rli_now_ns() - from_ns;
+        received = rli_connection_receive(connection, deadline_ms, wake_fd, false);
+    int64_t slept_ns = rli_now_ns() - from_ns - looked_ns;
     if (busy)
-        count_busy(wait, took_ns);
+        count_busy(wait, looked_ns, slept_ns);
     else
-        wait->asleep_ns += rli_earlier(took_ns, COUNTED_ASLEEP_NS);
+        wait->asleep_ns += rli_earlier(slept_ns, COUNTED_ASLEEP_NS);
     return received;
 }

@@ -22,12 +22,12 @@ typedef struct rli_busy_wait {
     rli_busy_wait_stage stage;
     unsigned left;   /* how many more waits are done so */
     unsigned failed; /* how many tries in a row have found that looking is not faster */
-    /* How long the latest MEASURED waits took together, of each kind. */
+    /* How long the waits of the last try asleep took together, and up to as many busy ones since. */
     int64_t asleep_ns, busy_ns;
 } rli_busy_wait;
 
-/* As rli_connection_receive, in one way or the other. While it looks, it does not notice `wake_fd` or the deadline. One
- * thread at a time. */
+/* As rli_connection_receive, in one way or the other. While it looks, for 0.1 ms or for as long as others have
+ * the processor, it does not notice `wake_fd` or the deadline. One thread at a time. */
 rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection, int64_t deadline_ms,
                                    int wake_fd);
 

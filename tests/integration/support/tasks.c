@@ -50,20 +50,6 @@ bool task_sleeps(pid_t tid, long *times)
     return state == 'S';
 }
 
-long task_sleeps_of(const char *prefix)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    long times = -1;
-    if (!tasks)
-        return -1;
-    for (struct dirent *task; times < 0 && (task = readdir(tasks));) {
-        if (*task->d_name != '.' && is_named(task->d_name, prefix))
-            task_sleeps((pid_t)atoi(task->d_name), &times);
-    }
-    closedir(tasks);
-    return times;
-}
-
 bool tasks_others_sleep(void)
 {
     DIR *tasks = opendir("/proc/self/task");
