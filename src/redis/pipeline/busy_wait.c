@@ -11,10 +11,10 @@
  * asleep while tries to look fail. In test builds the ways change often, so that the simulation sees both. */
 #ifdef RLI_CHECKED
 #define MEASURED 2
-#define SETTLED  50
+#define SETTLED  50u
 #else
 #define MEASURED 32
-#define SETTLED  2000
+#define SETTLED  2000u
 #endif
 #define FAILED_MOST 3
 
@@ -62,7 +62,7 @@ static void go_on(rli_busy_wait *wait)
             become(wait, RLI_BUSY_WAIT_LOOKS, SETTLED);
         } else {
             become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED << wait->failed);
-            wait->failed += wait->failed < FAILED_MOST;
+            wait->failed = wait->failed < FAILED_MOST ? wait->failed + 1 : FAILED_MOST;
         }
         break;
     default:
