@@ -40,10 +40,11 @@ static void become(rli_busy_wait *wait, rli_busy_wait_stage stage, unsigned wait
     wait->left = waits;
 }
 
-/* Looking must be faster by a quarter to be worth the processor. */
+/* Looking must be faster by a quarter to be worth the processor. Once chosen, it goes on until it is slower than
+ * sleeping: so the choice stays where the two are close. */
 static bool looking_pays(const rli_busy_wait *wait)
 {
-    return wait->busy_ns <= wait->asleep_ns / 4 * 3;
+    return wait->busy_ns <= (wait->stage == RLI_BUSY_WAIT_LOOKS ? wait->asleep_ns : wait->asleep_ns / 4 * 3);
 }
 
 /* The waits of this stage are over. */
