@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/load.h"
 
+#include "base/clock.h"
 #include "cli/message.h"
 
 #include <dirent.h>
@@ -15,7 +16,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- latency: a histogram of durations, exact to 3 % --- */
@@ -92,16 +92,10 @@ typedef struct worker {
     pthread_t thread;
     rlock *lock;
     room *room;
-    uint64_t violations, ended_ns;
+    uint64_t violations;
+    int64_t ended_ns;
     cli_latency turns;
 } worker;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void stop(run *self)
 {
@@ -164,11 +158,11 @@ static void *work(void *argument)
     worker *self = argument;
     bool goes_on = turn(self);
     await_begin(self->run);
-    for (uint64_t began = now_ns(); goes_on && !atomic_load(&self->run->stopped); began = self->ended_ns) {
+    for (int64_t began = rli_now_ns(); goes_on && !atomic_load(&self->run->stopped); began = self->ended_ns) {
         goes_on = turn(self);
-        self->ended_ns = now_ns();
+        self->ended_ns = rli_now_ns();
         if (goes_on)
-            latency_add(&self->turns, self->ended_ns - began);
+            latency_add(&self->turns, (uint64_t)(self->ended_ns - began));
     }
     eventfd_write(self->run->ended_fd, 1);
     return NULL;
@@ -213,8 +207,8 @@ static int await_all(run *self, int fd, int threads, int signal)
 static int pass_time(run *self)
 {
     struct pollfd fds[] = {{self->stop_fd, POLLIN, 0}, {self->signals->fd, POLLIN, 0}};
-    uint64_t until = now_ns() + (uint64_t)self->load->time_ms * 1000000;
-    for (uint64_t now; (now = now_ns()) < until;) {
+    int64_t until = rli_now_ns() + (int64_t)self->load->time_ms * 1000000;
+    for (int64_t now; (now = rli_now_ns()) < until;) {
         poll(fds, 2, (int)((until - now + 999999) / 1000000));
         int signal = fds[1].revents ? take_signal(self) : 0;
         if (signal || fds[0].revents)
@@ -259,7 +253,7 @@ static int conduct(run *self, cli_load_result *result)
     int threads = self->load->threads;
     int signal = await_all(self, self->ready_fd, threads, 0);
     double cpu_before = cpu_us();
-    uint64_t began = now_ns();
+    int64_t began = rli_now_ns();
     begin(self);
     if (!signal)
         signal = pass_time(self);
@@ -267,7 +261,7 @@ static int conduct(run *self, cli_load_result *result)
     result->connections = load_sockets();
     signal = await_all(self, self->ended_fd, threads, signal);
     result->cpu_us = cpu_us() - cpu_before;
-    result->seconds = (double)(now_ns() - began) / 1e9;
+    result->seconds = (double)(rli_now_ns() - began) / 1e9;
     return signal;
 }
 

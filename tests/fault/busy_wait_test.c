@@ -111,13 +111,21 @@ TimedTest(busy_wait, never_looks_for_a_server_that_is_far_away)
     cr_assert(!looked);
 }
 
+/* Asks a server for which looking pays until it is looked for. */
+static void begin_looking(answerer *self)
+{
+    self->asleep_us = 90;
+    self->busy_us = 30;
+    begin(self);
+    while (self->wait.stage != RLI_BUSY_WAIT_LOOKS)
+        cr_assert(ask(self) == RLI_RECEIVED_BYTES);
+}
+
 /* The limit of a test's steps ends one that looks for that long. */
 TimedTest(busy_wait, sleeps_when_an_answer_does_not_come)
 {
-    answerer stuck = {.asleep_us = 90, .busy_us = 30};
-    begin(&stuck);
-    while (stuck.wait.stage != RLI_BUSY_WAIT_LOOKS)
-        cr_assert(ask(&stuck) == RLI_RECEIVED_BYTES);
+    answerer stuck = {.answers = 0};
+    begin_looking(&stuck);
     stuck.busy_us = 900000;
     for (int i = 0; i < 100; i++)
         cr_assert(ask(&stuck) == RLI_RECEIVED_BYTES);
@@ -127,10 +135,8 @@ TimedTest(busy_wait, sleeps_when_an_answer_does_not_come)
 /* As where other threads want the processor all of a sudden. */
 TimedTest(busy_wait, stops_looking_as_soon_as_that_takes_long)
 {
-    answerer server = {.asleep_us = 90, .busy_us = 30};
-    begin(&server);
-    while (server.wait.stage != RLI_BUSY_WAIT_LOOKS)
-        cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    answerer server = {.answers = 0};
+    begin_looking(&server);
     server.busy_us = 3000;
     for (int i = 0; i < 2; i++)
         cr_assert(ask(&server) == RLI_RECEIVED_BYTES);

@@ -63,7 +63,8 @@ static void go_on(rli_busy_wait *wait)
             become(wait, RLI_BUSY_WAIT_LOOKS, SETTLED);
         } else {
             become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED << wait->failed);
-            wait->failed = wait->failed < FAILED_MOST ? wait->failed + 1 : FAILED_MOST;
+            if (wait->failed < FAILED_MOST)
+                wait->failed++;
         }
         break;
     default:
@@ -91,7 +92,7 @@ static void count_busy(rli_busy_wait *wait, int64_t looked_ns, int64_t slept_ns)
 {
     if (wait->stage == RLI_BUSY_WAIT_LOOKS && wait->left % MEASURED == 0)
         wait->busy_ns = 0;
-    wait->busy_ns += rli_earlier(looked_ns, COUNTED_BUSY_NS) + rli_earlier(slept_ns, COUNTED_ASLEEP_NS);
+    wait->busy_ns += rli_earlier(looked_ns, COUNTED_BUSY_NS) + slept_ns;
     if (!looking_pays(wait))
         wait->left = 0;
 }
@@ -105,15 +106,18 @@ rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *co
     if (wait->stage == RLI_BUSY_WAIT_SLEEPS)
         return rli_connection_receive(connection, deadline_ms, wake_fd, false);
     bool busy = wait->stage != RLI_BUSY_WAIT_TRIES_SLEEP;
-    int64_t from_ns = rli_now_ns();
-    rli_received received = busy ? look(connection, from_ns) : RLI_RECEIVED_NOTHING;
-    int64_t looked_ns = busy ? rli_now_ns() - from_ns : 0;
+    int64_t from_ns = rli_now_ns(), slept_from_ns = from_ns;
+    rli_received received = RLI_RECEIVED_NOTHING;
+    if (busy) {
+        received = look(connection, from_ns);
+        slept_from_ns = rli_now_ns();
+    }
     if (received == RLI_RECEIVED_NOTHING)
         received = rli_connection_receive(connection, deadline_ms, wake_fd, false);
-    int64_t slept_ns = rli_now_ns() - from_ns - looked_ns;
+    int64_t slept_ns = rli_earlier(rli_now_ns() - slept_from_ns, COUNTED_ASLEEP_NS);
     if (busy)
-        count_busy(wait, looked_ns, slept_ns);
+        count_busy(wait, slept_from_ns - from_ns, slept_ns);
     else
-        wait->asleep_ns += rli_earlier(slept_ns, COUNTED_ASLEEP_NS);
+        wait->asleep_ns += slept_ns;
     return received;
 }

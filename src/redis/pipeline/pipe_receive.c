@@ -89,23 +89,24 @@ static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replie
 /* The receive-timeout thread is a little late, which does not matter for a receive with the whole timeout left. Use
  * poll instead if less time is left (a follower that became the leader, or a short wait), or if a cancel token or room
  * to send must be noticed, too. */
-static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t deadline_ms, int wake_fd, bool room_wanted)
+static bool is_for_receive_timeout(const rli_pipe *pipe, int64_t left_ms, int wake_fd, bool room_wanted)
 {
-    return pipe->receive_timeout && wake_fd < 0 && !room_wanted && deadline_ms - rli_now_ms() >= pipe->guarded_from_ms;
+    return pipe->receive_timeout && wake_fd < 0 && !room_wanted && left_ms >= pipe->guarded_from_ms;
 }
 
 /* Whether the leader awaits one answer, its own or another's, and nothing else; and has time to. Not where replicas
  * must acknowledge, nor in the background. */
-static bool is_alone(const rli_pipe *pipe, int64_t deadline_ms, bool room_wanted)
+static bool is_alone(const rli_pipe *pipe, int64_t left_ms, bool room_wanted)
 {
-    return pipe->receive_timeout && pipe->pending_list.count == 1 && !room_wanted && deadline_ms > rli_now_ms();
+    return pipe->receive_timeout && pipe->pending_list.count == 1 && !room_wanted && left_ms > 0;
 }
 
 static rli_received wait_for_bytes(rli_pipe *pipe, pthread_mutex_t *mutex, int64_t deadline_ms, int wake_fd)
 {
     bool room_wanted = rli_outgoing_has_rest(&pipe->outgoing) && !pipe->outgoing.sending;
-    bool is_covered = is_for_receive_timeout(pipe, deadline_ms, wake_fd, room_wanted);
-    bool alone = is_alone(pipe, deadline_ms, room_wanted);
+    int64_t left_ms = deadline_ms - rli_now_ms();
+    bool is_covered = is_for_receive_timeout(pipe, left_ms, wake_fd, room_wanted);
+    bool alone = is_alone(pipe, left_ms, room_wanted);
     pipe->guarded_until_ms = is_covered ? deadline_ms : RLI_NEVER;
     pthread_mutex_unlock(mutex);
     if (is_covered && rli_receive_timeout_call(pipe->receive_timeout))
