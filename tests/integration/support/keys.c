@@ -21,6 +21,15 @@ void assert_no_keys(void)
     free(keys);
 }
 
+bool wait_key_count(int64_t count, int64_t ms)
+{
+    for (int64_t end_ms = limit_end_ms(ms); server_integer(stage.server, "DBSIZE") != count; pass_ms(1)) {
+        if (now_ms() >= end_ms)
+            return false;
+    }
+    return true;
+}
+
 /* What lua/lock/waiters.inc gives a waiter at most. */
 #define OFFER_MOST_MS 5000
 

@@ -14,6 +14,8 @@ int64_t assert_held_alone(const char *name, rlock_client *client, int count,
                           int64_t lease_ms, int64_t since_ms);
 /* Fails the test unless there is no key at all, but for elements of signal lists, which go by themselves. */
 void assert_no_keys(void);
+/* Waits until there are so many keys; false: not within ms. */
+bool wait_key_count(int64_t count, int64_t ms);
 
 /* Fails the test unless for ms the lock stands on the server and, when `held` is not NULL, the
  * calling thread may rely on it. */
