@@ -20,9 +20,7 @@ static size_t handle_count;
 
 static rlock_client *open_client(server *at, const char *query)
 {
-    rlock_client *client = NULL;
-    assert_ok(rlock_client_open(&client, query ? server_url_with(at, query) : server_url(at)));
-    return client;
+    return stage_open_client(query ? server_url_with(at, query) : server_url(at));
 }
 
 static void open_places(const char *query)

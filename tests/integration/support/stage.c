@@ -19,13 +19,22 @@ static struct {
 } handles[HANDLES];
 static size_t client_count, handle_count;
 
+rlock_client *stage_open_client(const char *url)
+{
+    rlock_client *client = NULL;
+    rlock_status status = rlock_client_open(&client, url);
+#ifndef TEST_VIRTUAL
+    for (int tries = 1; status == RLOCK_UNAVAILABLE && tries < 20; tries++)
+        status = rlock_client_open(&client, url);
+#endif
+    assert_ok(status);
+    return client;
+}
+
 rlock_client *stage_client_at(const char *url)
 {
     cr_assert(client_count < CLIENTS, "too many clients on the stage");
-    rlock_client *client = NULL;
-    assert_ok(rlock_client_open(&client, url));
-    clients[client_count++] = client;
-    return client;
+    return clients[client_count++] = stage_open_client(url);
 }
 
 /* On a real machine, which may stand still, a slow answer is an answer, unless the test is about that. */

@@ -38,6 +38,9 @@ void stage_open_with(const char *query);
 /* One more client, closed by stage_close; the same by a whole URL. */
 rlock_client *stage_client(const char *query);
 rlock_client *stage_client_at(const char *url);
+/* Opens a client that is the caller's to close. On a real machine its server may stand still for a moment: a client that
+ * waits for no answer as long is opened once there was one in time. */
+rlock_client *stage_open_client(const char *url);
 /* Closes one of the stage's clients now. */
 void stage_close_client(rlock_client *client);
 
