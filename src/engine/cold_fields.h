@@ -81,6 +81,8 @@ typedef struct rli_cold_fields {
     /* The unheard head of the server's queue (kind.h); NULL: none. */
     char *unheard;
     const struct rli_kind *unheard_kind; /* whose script named it */
+    /* Nothing of the session is in doubt: its compensating releases only notify the unheard head again. */
+    bool only_tells;
     /* When it was notified. */
     int64_t unheard_ms;
 } rli_cold_fields;

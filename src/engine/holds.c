@@ -109,17 +109,25 @@ int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const r
 
 /* --- the life of a session --- */
 
+/* Whether the session has ended, and its field may still be on the server. */
+static bool may_stand(const rli_session *session)
+{
+    return session->phase == RLI_LOST || session->phase == RLI_RELEASING_ASYNC ||
+           (session->phase == RLI_COMPENSATING && !session->cold->only_tells);
+}
+
 /* Returns the number of the owner's latest ended session whose field may still be on the server; 0: none. Marks its
  * async release, if any, as replaced: the caller's acquire replaces that field. */
 static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
                                const rli_owner *owner)
 {
-    static const rli_phase phases[] = {RLI_LOST, RLI_RELEASING_ASYNC, RLI_COMPENSATING};
     rli_session *latest = NULL;
-    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
-        rli_session *ended = find(engine, entry, renew, owner, phases[i], 0);
-        if (ended && (!latest || ended->number > latest->number))
-            latest = ended;
+    uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
+    for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
+        rli_session *session = RLI_ITEM(rli_session, link, link);
+        if (session->entry == entry && session->kind->renew == renew && is_of(session, owner) && may_stand(session) &&
+            (!latest || session->number > latest->number))
+            latest = session;
     }
     if (latest && latest->cold && latest->cold->async_release)
         latest->cold->async_release->replaced = true;
@@ -319,6 +327,7 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     session->cold->in_doubt_ms = cold->in_doubt_ms;
     session->cold->torn = cold->torn;
     session->cold->release_from_ms = cold->release_from_ms;
+    session->cold->only_tells = cold->only_tells;
     session->cold->unheard = cold->unheard;
     session->cold->unheard_kind = cold->unheard_kind;
     session->cold->unheard_ms = cold->unheard_ms;
@@ -336,9 +345,9 @@ static bool begin_compensating(rli_engine *engine, rli_session *session)
     int64_t from_ms = rli_now_ms() < cold->release_from_ms ? cold->release_from_ms : rli_now_ms();
     rli_session_become(session, RLI_COMPENSATING);
     cold->release_until_ms = from_ms + cold->in_doubt_ms;
-    bool later = cold->unheard && cold->in_doubt_ms == RLI_UNHEARD_DOUBT_MS;
     cold->in_doubt_ms = 0;
-    rli_timer_heap_set(&engine->timers, &session->timer, later ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
+    rli_timer_heap_set(&engine->timers, &session->timer,
+                       cold->only_tells ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
     return true;
 }
 

@@ -394,8 +394,10 @@ int64_t rli_session_lease(const rli_engine *engine, const rli_session *session)
 
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
-    if (rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, false) &&
-        lease_ms > session->cold->in_doubt_ms)
+    if (!rli_cold_fields_ensure(&engine->cold_fields_pool, &session->cold, session->count, false) || lease_ms <= 0)
+        return;
+    session->cold->only_tells = false;
+    if (lease_ms > session->cold->in_doubt_ms)
         session->cold->in_doubt_ms = lease_ms;
 }
 
@@ -438,6 +440,7 @@ void rli_session_note_unheard_head(rli_session *session, const rli_kind *kind, c
     cold->unheard = unheard ? strdup(unheard) : NULL;
     cold->unheard_kind = kind;
     cold->unheard_ms = rli_now_ms();
+    cold->only_tells = cold->unheard && (cold->only_tells || cold->in_doubt_ms == 0);
     if (cold->unheard && cold->in_doubt_ms < RLI_UNHEARD_DOUBT_MS)
         cold->in_doubt_ms = RLI_UNHEARD_DOUBT_MS;
 }

@@ -215,6 +215,31 @@ Test(hand_over_fair, between_clients_gives_the_whole_lease)
     assert_no_keys();
 }
 
+/* An owner whose unlock told somebody who may be dead, and who is told again later, has left nothing behind: an offer is all
+ * that it needs. */
+TimedTest(hand_over_fair, between_clients_of_who_told_a_dead_head_takes_no_request)
+{
+    rlock *lock = owned_by(mine(), 5), *others = fair_of(stage.other, NAME);
+    assert_ok(rlock_lock(others));
+    actor *next = queue_up(lock); /* from now on this client subscribes before it asks */
+    assert_ok(rlock_unlock(others));
+    assert_ok(actor_finish(next, 5000));
+    foreign_queue(NAME, 1, 60000);
+    assert_ok(actor_unlock(next, lock));
+    actor_end(next);
+    freeReplyObject(server_command(stage.server, "DEL redisson_lock_queue:{" NAME "} redisson_lock_timeout:{" NAME "}"));
+    assert_ok(rlock_lock(others));
+    next = queue_up(lock);
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(others));
+    assert_ok(actor_finish(next, 5000));
+    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 0);
+    assert_ok(actor_unlock(next, lock));
+    assert_no_keys();
+    monitor_close(tap);
+    actor_end(next);
+}
+
 /* A lost key of the library costs a request, no more: the head is told, and asks. */
 TimedTest(hand_over_fair, between_clients_survives_the_loss_of_its_key)
 {
