@@ -229,7 +229,8 @@ static void draw_usual_weights(drawing *self, int weights[FAULT_KINDS])
         [RESET_CONNECTION] = 14, [SILENCE] = 12, [STOP_SERVER] = 5, [RESTART] = 3, [STOP_CLIENT] = 5, [REFUSE] = 3,
         [SERVER_ERROR] = 3, [SCRIPTS_FLUSHED] = 2, [KEY_DELETED] = 2, [KEY_SHORTENED] = 2, [KEY_FORCED] = 2,
         [FIELD_ODD] = 1, [ALL_DELETED] = 1, [CLIENTS_KILLED] = 2, [MEMORY_SHORT] = 2, [GARBAGE_PUBLISHED] = 2,
-        [KEY_PERSISTED] = 1, [KEY_RENAMED] = 1, [KEY_TAKEN] = 2, [QUEUE_ODD] = 2, [HELPERS_DELETED] = 1, [SERVER_PAUSED] = 2};
+        [KEY_PERSISTED] = 1, [KEY_RENAMED] = 1, [KEY_TAKEN] = 2, [QUEUE_ODD] = 2, [HELPERS_DELETED] = 1, [SERVER_PAUSED] = 2,
+        [OVERHEARD] = 5};
     memcpy(weights, usual, sizeof usual);
     weights[FAILOVER] = self->plan->topology == SINGLE ? 0 : 5;
     weights[REPLICAS_SILENT] = self->plan->topology == SINGLE ? 0 : 4;

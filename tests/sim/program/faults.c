@@ -178,6 +178,7 @@ static const struct {
     [QUEUE_ODD] = {foreign_write_queue, NULL, false, true},
     [HELPERS_DELETED] = {foreign_delete_helpers, NULL, false, true},
     [SERVER_PAUSED] = {pause_server, NULL, true, true},
+    [OVERHEARD] = {foreign_overhear, foreign_hang_up, true, false},
     [NAME_CHANGES] = {change_name, NULL, false, false},
     [MEMORY_SHORT] = {shorten_memory, have_memory, true, false},
 };

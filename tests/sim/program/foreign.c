@@ -108,6 +108,24 @@ void foreign_publish_garbage(const plan_fault *fault)
     }
 }
 
+static void overhear_all(const char *pattern)
+{
+    for (int i = 0; i < run_of->object_count; i++)
+        sim_server_overhear(servers_host(i)->server, pattern);
+}
+
+void foreign_overhear(const plan_fault *fault)
+{
+    (void)fault;
+    overhear_all("r*");
+}
+
+void foreign_hang_up(const plan_fault *fault)
+{
+    (void)fault;
+    overhear_all(NULL);
+}
+
 /* --- the key --- */
 
 /* It may stay for ever; and a renewal that gives it an end again may end it before a longer lease of its holder. */

@@ -20,6 +20,8 @@ void foreign_give_back(const plan_fault *fault);
 void foreign_clear(const plan_fault *fault); /* whatever has its name */
 void foreign_write_queue(const plan_fault *fault);
 void foreign_delete_helpers(const plan_fault *fault);
+void foreign_overhear(const plan_fault *fault);
+void foreign_hang_up(const plan_fault *fault);
 /* All who wait for that lock look again. */
 void foreign_tell_waiters(host *at, const char *name);
 

@@ -20,7 +20,7 @@ static const char *const fault_words[FAULT_KINDS] = {
     "reset", "silence", "stop_server", "restart", "stop_client", "refuse", "server_error", "scripts_flushed",
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",
     "replicas_silent", "slot_moves", "name_changes", "memory_short", "garbage_published", "key_persisted", "key_renamed",
-    "key_taken", "queue_odd", "helpers_deleted", "server_paused"};
+    "key_taken", "queue_odd", "helpers_deleted", "server_paused", "overheard"};
 static const char *const moment_words[MOMENTS] = {"none", "script_takes", "script_gives_back", "script_renews",
                                                    "message_sent", "call_takes", "call_gives_back"};
 

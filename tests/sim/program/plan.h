@@ -74,6 +74,7 @@ typedef enum fault_kind {
     QUEUE_ODD,         /* what nobody would put there is in the queue of object `who`, or is missing: `count` */
     HELPERS_DELETED,   /* the keys beside that of object `who` */
     SERVER_PAUSED,     /* CLIENT PAUSE for span_ms */
+    OVERHEARD,         /* somebody subscribes to all channels by a pattern, for span_ms */
     FAULT_KINDS
 } fault_kind;
 

@@ -55,6 +55,7 @@ struct sim_server {
     sim_link *links; /* newest first */
     uint64_t last_id;
     table channels, patterns, shards; /* name → subscribers */
+    const char *overheard;            /* by somebody beyond the links: the pattern; NULL: nothing */
     int64_t now_us; /* of the present command */
     int64_t started_us;
     int64_t paused_until_ms; /* 0: not paused */

@@ -135,6 +135,11 @@ size_t publish(sim_server *server, text channel, text message)
     return tell(server, &plain, channel, message) + tell_patterns(server, channel, message);
 }
 
+void sim_server_overhear(sim_server *server, const char *pattern_text)
+{
+    server->overheard = pattern_text;
+}
+
 size_t publish_sharded(sim_server *server, text channel, text message)
 {
     return tell(server, &shard, channel, message);
@@ -160,7 +165,8 @@ static void spread(sim_call *call, bool sharded)
     } else {
         note_message(server, channel, message);
     }
-    say_integer(call, (int64_t)told);
+    bool overheard = !sharded && server->overheard && text_matches(text_of(server->overheard), channel);
+    say_integer(call, (int64_t)told + overheard);
 }
 
 static void run_publish(sim_call *call)

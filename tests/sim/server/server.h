@@ -112,6 +112,10 @@ void sim_server_fail(sim_server *server, sim_failure how); /* until told otherwi
 typedef enum sim_right { SIM_COMMAND, SIM_KEY, SIM_CHANNEL } sim_right;
 void sim_server_deny(sim_server *server, sim_right right, const char *pattern);
 
+/* Somebody beyond the links hears all channels that match the pattern, as a monitoring page does; NULL: nobody any more. The
+ * text must outlive the server. */
+void sim_server_overhear(sim_server *server, const char *pattern);
+
 /* A message from another node; how many links heard it. */
 size_t sim_server_publish(sim_server *server, bool sharded, const char *channel, size_t channel_length,
                           const char *message, size_t message_length);
