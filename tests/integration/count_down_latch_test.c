@@ -289,7 +289,7 @@ Test(count_down_latch, wait_goes_on_while_the_count_stands)
     actor_end(waiter);
 }
 
-Test(count_down_latch, wait_sends_nothing_while_it_sleeps)
+TimedTest(count_down_latch, wait_sends_nothing_while_it_sleeps)
 {
     rlock_count_down_latch *latch = latch_with(1);
     actor *waiter = actor_start();
