@@ -78,8 +78,9 @@ bool rli_local_handoff_keep(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     rli_waiter *waiter = engine->settings->local_hand_over && may_keep(session->kind) ? first_waiter(entry) : NULL;
-    /* A waiter with a request under way may wait for its answer for long, so no hold is kept for it. */
-    if (!waiter || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
+    /* A waiter with a request under way may wait for its answer for long, so no hold is kept for it. Nor is a second
+     * hold beside the first: others have deleted the key, and one of the two is not yet known to be lost. */
+    if (!waiter || kept_of(entry) || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
         !is_plain(engine, session) || !may_pass_on(session->cold))
         return false;
     session->cold->passes++;
