@@ -81,10 +81,10 @@ typedef struct rli_cold_fields {
     /* The unheard head of the server's queue (kind.h); NULL: none. */
     char *unheard;
     const struct rli_kind *unheard_kind; /* whose script named it */
-    /* Nothing of the session is in doubt: its compensating releases only notify the unheard head again. */
-    bool only_tells;
     /* When it was notified. */
     int64_t unheard_ms;
+    /* Nothing of the session is in doubt: its compensating releases only notify the unheard head again. */
+    bool only_tells;
 } rli_cold_fields;
 
 /* Spare cold fields, so that few operations allocate any. The engine's mutex guards them. */

@@ -52,6 +52,12 @@ static bool is_of(const rli_session *session, const rli_owner *owner)
     return own.number == owner->number && own.named == owner->named;
 }
 
+/* Whether the session is one of the owner's, of that field. */
+static bool belongs(const rli_session *session, const rli_entry *entry, const rli_script *renew, const rli_owner *owner)
+{
+    return session->entry == entry && session->kind->renew == renew && is_of(session, owner);
+}
+
 /* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
 static rli_session *find(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
                          const rli_owner *owner, rli_phase phase, int count)
@@ -62,8 +68,8 @@ static rli_session *find(const rli_engine *engine, const rli_entry *entry, const
     uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (session->entry == entry && session->kind->renew == renew && session->phase == phase &&
-            session->count >= count && is_of(session, owner) && (!found || session->number > found->number))
+        if (belongs(session, entry, renew, owner) && session->phase == phase && session->count >= count &&
+            (!found || session->number > found->number))
             found = session;
     }
     return found;
@@ -125,7 +131,7 @@ static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry,
     uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
     for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
         rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (session->entry == entry && session->kind->renew == renew && is_of(session, owner) && may_stand(session) &&
+        if (belongs(session, entry, renew, owner) && may_stand(session) &&
             (!latest || session->number > latest->number))
             latest = session;
     }

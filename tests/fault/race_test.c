@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/keys.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -31,10 +32,8 @@ static int delay(const rli_script *script, int64_t ms)
 /* What was given up is undone; what was not has been given back. */
 static void assert_all_free_soon(void)
 {
-    int64_t until_ms = limit_end_ms(5000);
-    for (; server_integer(stage.server, "DBSIZE") > 0; pass_ms(1))
-        cr_assert(now_ms() < until_ms, "%lld locks are held by nobody",
-                  (long long)server_integer(stage.server, "DBSIZE"));
+    cr_assert(wait_key_count(0, 5000), "%lld locks are held by nobody",
+              (long long)server_integer(stage.server, "DBSIZE"));
 }
 
 Test(race, of_a_grant_with_the_timeout_leaves_nothing_held)

@@ -36,9 +36,7 @@ static void assert_number(const char *object, const char *name, double least, do
 /* Waits until so many of its locks are held, and there is nothing else; the name of one of them, to be freed. */
 static char *wait_locks(int64_t count)
 {
-    int64_t until_ms = limit_end_ms(SOON_MS);
-    while (server_integer(stage.server, "DBSIZE") != count && now_ms() < until_ms)
-        pass_ms(1);
+    wait_key_count(count, SOON_MS);
     redisReply *keys = server_command(stage.server, "KEYS " ITS_NAMES);
     cr_assert(keys->elements == (size_t)count, "%zu instead of %lld", keys->elements, (long long)count);
     char *name = strdup(keys->element[0]->str);

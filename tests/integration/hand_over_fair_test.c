@@ -215,6 +215,19 @@ Test(hand_over_fair, between_clients_gives_the_whole_lease)
     assert_no_keys();
 }
 
+/* The first waiter has the lock once `held` is unlocked, and has asked so often for it. Then it is gone. */
+static void assert_hand_over_takes(size_t asks, rlock *held, actor *next, rlock *nexts)
+{
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(next, 5000));
+    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == asks);
+    assert_ok(actor_unlock(next, nexts));
+    assert_no_keys();
+    monitor_close(tap);
+    actor_end(next);
+}
+
 /* An owner whose unlock told somebody who may be dead, and who is told again later, has left nothing behind: an offer is all
  * that it needs. */
 TimedTest(hand_over_fair, between_clients_of_who_told_a_dead_head_takes_no_request)
@@ -230,14 +243,7 @@ TimedTest(hand_over_fair, between_clients_of_who_told_a_dead_head_takes_no_reque
     freeReplyObject(server_command(stage.server, "DEL redisson_lock_queue:{" NAME "} redisson_lock_timeout:{" NAME "}"));
     assert_ok(rlock_lock(others));
     next = queue_up(lock);
-    monitor *tap = monitor_open();
-    assert_ok(rlock_unlock(others));
-    assert_ok(actor_finish(next, 5000));
-    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 0);
-    assert_ok(actor_unlock(next, lock));
-    assert_no_keys();
-    monitor_close(tap);
-    actor_end(next);
+    assert_hand_over_takes(0, others, next, lock);
 }
 
 /* A lost key of the library costs a request, no more: the head is told, and asks. */
@@ -247,12 +253,5 @@ TimedTest(hand_over_fair, between_clients_survives_the_loss_of_its_key)
     assert_ok(rlock_lock(lock));
     actor *next = queue_up(others);
     cr_assert(server_integer(stage.server, "DEL rlock_waiters:{" NAME "}:fair") == 1);
-    monitor *tap = monitor_open();
-    assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(next, 5000));
-    cr_assert(monitor_ran(tap, &rli_script_fair_acquire) == 1);
-    assert_ok(actor_unlock(next, others));
-    assert_no_keys();
-    monitor_close(tap);
-    actor_end(next);
+    assert_hand_over_takes(1, lock, next, others);
 }

@@ -17,7 +17,7 @@ typedef enum rli_busy_wait_stage {
     RLI_BUSY_WAIT_STAGES
 } rli_busy_wait_stage;
 
-/* What was measured on one connection. Zero it before the first wait. */
+/* What the waits of one connection have taken. All zero before the first of them. */
 typedef struct rli_busy_wait {
     rli_busy_wait_stage stage;
     unsigned left;   /* how many more waits are done so */
