@@ -17,6 +17,7 @@
 --   3            the owner does not hold the lock, but the successor does, for that lease at least
 --   { n, token } n: 2 or 3; the same, for a successor that waits through a fenced lock
 --   4            the lock is offered to a registered waiter; the successor is registered, too, if that was asked for
+--   5            the lock was freed for others, and a registered waiter is told so; the successor is or was registered, too
 --   n <= 0       the lock was freed; -n subscribers, without guards, heard `0`. Where the count is incomplete, -n is one
 --                more than the releaser's own subscribers
 --   nil          neither the owner nor the successor holds the lock; nothing changed
@@ -59,22 +60,42 @@ if ours or counter then
         return others
     end
 
-    -- Tells the first registrant that hears, but not the successor, to ask; with `offered_by` offers it the lock of that
-    -- owner. Answers whether one heard.
-    local function call_waiter(offered_by)
+    -- Tells the first registrant that hears `what`. With `offered_by` offers it the lock of that owner instead, but never
+    -- to the successor. Answers whether one heard.
+    local function call_waiter(what, offered_by)
         --@include lock/first.inc
-        from, except = offered_by, member
+        from, except, told_what = offered_by, offered_by and member, what
         --@include lock/waiters.inc
         return told
+    end
+
+    -- Registers the successor if that was asked for. Answers whether it is registered.
+    local function register()
+        if since == '0' then
+            --@include lock/now.inc
+        end
+        local added = since ~= '' and redis.pcall('zadd', waiters, 'NX', since, member)
+        redis.pcall('pexpire', waiters, '90000')
+        return type(added) == 'number'
     end
 
     local function free(waited_for)
         redis.call('del', lock)
         local heard = redis.call('publish', channel, '0')
         if waited_for then
-            call_waiter()
+            call_waiter('0')
         end
         return -(counted and (others_listen() or heard) or 1 + (ours or 0))
+    end
+
+    -- Frees the lock for those who listen to the channel and are none of ours. The guards and the first registrant are told
+    -- that these come first; the latter, which may be the successor, asks after them.
+    local function leave_to_others(others)
+        redis.call('del', lock)
+        redis.call('publish', channel, '0')
+        redis.pcall('publish', channel .. ':guards', 'others')
+        local registered = counted and register()
+        return call_waiter('others') and registered and 5 or -others
     end
 
     -- Gives the lock to others if there are any. Answers nil if there are none.
@@ -82,17 +103,13 @@ if ours or counter then
         local first = counted and redis.pcall('zrange', waiters, '0', '1')
         local waited_for = first and (first[1] ~= member and first[1] or first[2])
         local others = counted and others_listen() or 1 + ours -- mode scattered, or no right to ask: assume one
-        if waited_for and others <= ours and call_waiter(owner) then
-            if since == '0' then
-                --@include lock/now.inc
-            end
-            if since ~= '' then
-                redis.pcall('zadd', waiters, 'NX', since, member)
-                redis.pcall('pexpire', waiters, '90000')
-            end
+        if waited_for and others <= ours and call_waiter(nil, owner) then
+            register()
             return 4
+        elseif others > ours then
+            return ours < 0 and free(waited_for) or leave_to_others(others)
         end
-        return others > ours and free(waited_for) or nil
+        return nil
     end
 
     local yielded = ours and yield()

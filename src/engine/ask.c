@@ -203,6 +203,18 @@ void rli_ask_note_listening(rli_attempt *attempt)
     yield->guards = news->guards;
 }
 
+/* Whether the release of another process left the lock to others, and this one joins in. It then listens for the end of
+ * their turn. */
+static bool joins_yield(rli_attempt *attempt)
+{
+    rli_told *told = &attempt->wait.news.told;
+    bool joins = told->others_first && rli_yield_join(&attempt->entry->queues->yield);
+    told->others_first = false;
+    if (joins)
+        attempt->wants = RLI_WANTS_TO_GUARD;
+    return joins;
+}
+
 /* Returns whether asking now would be in vain or out of turn; then sets *again_ms. Mutex held. */
 static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
 {
@@ -218,7 +230,9 @@ static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->kept)
         return false;
-    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, attempt->wait.heard, again_ms);
+    bool told = attempt->wait.news.told.message, joins = joins_yield(attempt), heard = attempt->wait.heard && !joins;
+    attempt->wait.news.told.message = false;
+    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told, again_ms);
 }
 
 /* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be
@@ -374,7 +388,7 @@ static rlock_status prepare(rli_attempt *attempt, ask_frame *asking, int64_t *ag
         rli_local_handoff_take_in_turn(attempt);
     if (!attempt->waiter.handed)
         status = may_take(attempt);
-    bool took = status == RLOCK_OK && !attempt->waiter.handed && attempt->wait.news.told_ms > 0 &&
+    bool took = status == RLOCK_OK && !attempt->waiter.handed && attempt->wait.news.told.ms > 0 &&
                 rli_offer_take(attempt, &status);
     if (took)
         *again_ms = rli_now_ms();
@@ -449,7 +463,7 @@ static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
         rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !attempt->wait.heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    return attempt->wait.news.told_ms > 0 || !is_deferred(attempt, again_ms);
+    return attempt->wait.news.told.ms > 0 || !is_deferred(attempt, again_ms);
 }
 
 /* Goes on with the request, which is under way. */
@@ -469,6 +483,14 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
     return listens == RLOCK_OK ? status : listens;
 }
 
+/* It does not ask now. It listens already if it is to; should that fail, it asks at the end of the yield all the same. */
+static void guard_meanwhile(rli_attempt *attempt)
+{
+    int64_t asks_then_ms;
+    if (attempt->own_channel)
+        rli_registry_join_common(attempt, &asks_then_ms);
+}
+
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -479,11 +501,11 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a request");
     if (attempt->asks != RLI_ASKS_SERVER) {
         rli_engine_lock(attempt->engine);
-        if (attempt->asks == RLI_ASKS_NOTHING && !begin_asking(attempt, again_ms))
-            status = say_denied(attempt->asked);
-        else
-            status = prepare(attempt, asking, again_ms);
+        bool asks = attempt->asks == RLI_ASKS_FOR_TURN || begin_asking(attempt, again_ms);
+        status = asks ? prepare(attempt, asking, again_ms) : say_denied(attempt->asked);
         rli_engine_unlock(attempt->engine);
+        if (!asks)
+            guard_meanwhile(attempt);
     }
     if (attempt->asks == RLI_ASKS_SERVER)
         status = go_on(attempt, asking, again_ms);

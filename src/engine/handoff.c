@@ -164,6 +164,15 @@ static void pass_over(const rli_handoff *handoff, rli_session *successor, rlock_
         rli_queue_owner_granted(successor->entry, successor);
 }
 
+/* The script has looked for others. */
+static void note_others(rli_yield *yield, const rli_request *request, const rli_acquire_result *verdict)
+{
+    if (verdict->free && verdict->registered)
+        rli_yield_note_left(yield);
+    else
+        rli_yield_note_others(yield, verdict->free ? verdict->heard - (int)request->listening : 0);
+}
+
 /* Ends the handoff, once: the request, sent at `sent_ms` at the latest, ended with `status` and `verdict`. Mutex
  * held. */
 static void conclude(rli_handoff *handoff, rlock_status status, const rli_acquire_result *verdict, int64_t sent_ms)
@@ -181,7 +190,7 @@ static void conclude(rli_handoff *handoff, rlock_status status, const rli_acquir
     rli_yield *yield = &successor->entry->queues->yield;
     handoff->successor = NULL;
     if (!queues && request->listening >= 0)
-        rli_yield_note_others(yield, verdict->free ? verdict->heard - (int)request->listening : 0);
+        note_others(yield, request, verdict);
     rli_yield_drop_holder(yield, handoff->from);
     successor->cold->taker = NULL;
     rli_session_end_turn(successor);

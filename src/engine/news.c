@@ -50,6 +50,8 @@ static rlock_status join_guards(rli_news *news, const rli_source *common)
     rlock_status status = rli_subscriber_join(subscriber_of(news), name, common->length + sizeof behind - 1,
                                               &news->guards);
     free(name);
+    if (status == RLOCK_OK && news->parker)
+        rli_channel_listen(subscriber_of(news), news->guards, &news->guards_listener, news->parker, 0);
     return status;
 }
 
@@ -101,6 +103,8 @@ void rli_news_listen(rli_news *news, rli_parker *parker)
     news->parker = parker;
     if (news->common)
         rli_channel_listen(subscriber_of(news), news->common, &news->common_listener, parker, 0);
+    if (news->guards)
+        rli_channel_listen(subscriber_of(news), news->guards, &news->guards_listener, parker, 0);
     if (news->channel)
         rli_channel_listen(subscriber_of(news), news->channel, &news->listener, parker, news->number);
     if (news->list)
@@ -114,6 +118,8 @@ void rli_news_unlisten(rli_news *news)
     news->parker = NULL;
     if (news->common)
         rli_channel_unlisten(subscriber_of(news), news->common, &news->common_listener);
+    if (news->guards)
+        rli_channel_unlisten(subscriber_of(news), news->guards, &news->guards_listener);
     if (news->channel)
         rli_channel_unlisten(subscriber_of(news), news->channel, &news->listener);
     if (news->list)
@@ -123,8 +129,10 @@ void rli_news_unlisten(rli_news *news)
 bool rli_news_take(rli_news *news)
 {
     if (news->channel) {
-        bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, NULL);
-        return rli_listener_take(subscriber_of(news), &news->listener, &news->told_ms) || heard;
+        bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, &news->told);
+        if (news->guards)
+            rli_listener_take(subscriber_of(news), &news->guards_listener, &news->told);
+        return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard;
     }
     bool signalled = false;
     bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);
@@ -135,7 +143,7 @@ bool rli_news_take(rli_news *news)
 bool rli_news_sleep(rli_news *news, rli_operation *op, int64_t until_ms)
 {
     bool listens = news->channel && news->parker;
-    return listens ? rli_subscriber_sleep(subscriber_of(news), op, news->common ? 2 : 1, until_ms)
+    return listens ? rli_subscriber_sleep(subscriber_of(news), op, 1 + (news->common != NULL) + (news->guards != NULL), until_ms)
                    : rli_operation_sleep(op, until_ms);
 }
 

@@ -27,10 +27,10 @@ typedef struct rli_news {
     /* A second channel (rli_news_join_common), and the one that says that we are no other's listener there; NULL:
      * none. */
     rli_channel *common, *guards;
-    rli_listener common_listener;
+    rli_listener common_listener, guards_listener;
     rli_parker *parker; /* of rli_news_listen; NULL: nobody listens */
     uint64_t number;    /* messages on the first channel that begin with it are for this wait alone; 0: it has none */
-    int64_t told_ms;    /* the ms that the latest of them named; 0: none came */
+    rli_told told;      /* what it was told, until the waiter heeds it */
 } rli_news;
 
 /* Begins to hear of the source at `node`. Takes over the caller's reference to the node, also on failure. With

@@ -44,8 +44,8 @@ static bool may_take(const rli_attempt *attempt, int64_t told_ms)
 
 bool rli_offer_take(rli_attempt *attempt, rlock_status *status)
 {
-    int64_t told_ms = attempt->wait.news.told_ms;
-    attempt->wait.news.told_ms = 0;
+    int64_t told_ms = attempt->wait.news.told.ms;
+    attempt->wait.news.told.ms = 0;
     if (!may_take(attempt, told_ms))
         return false;
     const rli_acquire_result verdict = {.grant = RLI_GRANTED};

@@ -13,7 +13,7 @@
  * sooner where others listen and took their last turn: they hear of a free lock and only then ask, so they miss
  * some. */
 #define HANDED_MOST               16
-#define HANDED_MOST_BESIDE_OTHERS 12
+#define HANDED_MOST_BESIDE_OTHERS 10
 #define HANDED_MS                 10
 
 /* FREE_MS: how long a lock stays free for those that poll it elsewhere, as nobody knows whether there are any.
@@ -23,6 +23,11 @@
 
 /* How long others get from the message to their request. */
 #define YIELD_MS 5
+
+/* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others, only
+ * every 2nd, 4th… is joined, at last every 64th. */
+#define MISSED_FEW  3
+#define MISSED_MOST (MISSED_FEW + 6)
 
 void rli_yield_begin(rli_yield *yield)
 {
@@ -69,20 +74,31 @@ bool rli_yield_must_queue(const rli_yield *yield)
 static void note_chance(rli_yield *yield)
 {
     yield->chances_owed--;
+    yield->missed = yield->joined ? 0 : yield->missed;
     yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
 }
 
-bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms)
+/* A joined yield has ended in which none of the others had the lock. */
+static void note_missed(rli_yield *yield)
+{
+    yield->missed += yield->missed < MISSED_MOST;
+    yield->unheeded = yield->missed > MISSED_FEW ? (1 << (yield->missed - MISSED_FEW)) - 1 : 0;
+    yield->joined = yield->beside_others = false;
+    yield->chances_owed = 0;
+}
+
+bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, bool told, int64_t *until_ms)
 {
     if (seen->yields != yield->yields)
         *seen = (rli_yield_seen){.yields = yield->yields};
-    if (heard && yield->chances_owed > 0) {
+    if (heard && told && yield->chances_owed > 0) {
         seen->signs++;
-        /* If this process is subscribed, the first message is its own. */
-        if (seen->signs > yield->listening || rli_now_ms() >= yield->yield_until_ms)
+        if (seen->signs > yield->own_message || rli_now_ms() >= yield->yield_until_ms)
             note_chance(yield);
     }
     int64_t now_ms = rli_now_ms();
+    if (yield->joined && yield->chances_owed > 0 && now_ms >= yield->yield_until_ms)
+        note_missed(yield);
     *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : rli_yield_quiet_until(yield);
     return now_ms < yield->yield_until_ms || (!heard && now_ms < *until_ms);
 }
@@ -110,6 +126,22 @@ void rli_yield_to_others(rli_yield *yield)
     yield->yield_until_ms = rli_after_ms(YIELD_MS);
     yield->yields++;
     yield->chances_owed = 1; /* at least one; rli_yield_note_others gives the number */
+    yield->own_message = yield->listening && !yield->guards; /* guards hear RLI_OTHERS_FIRST with it */
+    yield->joined = false;
+}
+
+bool rli_yield_join(rli_yield *yield)
+{
+    if (rli_now_ms() < yield->yield_until_ms)
+        return true;
+    if (yield->holder || yield->unheeded > 0) {
+        yield->unheeded -= yield->unheeded > 0;
+        return false;
+    }
+    rli_yield_to_others(yield);
+    yield->own_message = false;
+    yield->joined = yield->beside_others = true;
+    return true;
 }
 
 void rli_yield_note_others(rli_yield *yield, int others)
@@ -119,4 +151,10 @@ void rli_yield_note_others(rli_yield *yield, int others)
     yield->beside_others = others > 0;
     yield->handed = 0;
     yield->since_ms = rli_now_ms();
+}
+
+void rli_yield_note_left(rli_yield *yield)
+{
+    rli_yield_note_others(yield, 0);
+    yield->beside_others = true;
 }

@@ -27,6 +27,10 @@ typedef struct rli_yield {
     unsigned yields;        /* how many yields there were */
     int chances_owed;       /* how many others have yet to get a chance in this yield */
     bool beside_others;     /* there were others when they were last counted, and they took the chances they got */
+    bool own_message;       /* the first message in this yield is of the release that began it */
+    bool joined;            /* a release by another process began this yield */
+    int missed;             /* in how many joined yields in a row none of the others took its chance… */
+    int unheeded;           /* …so that the next ones, so many, are not joined */
     /* The server counts this process among the channel's subscribers, as far as is known. */
     bool listening;
     /* It is a guard there (registry.h), whom the scripts do not count as another. */
@@ -36,7 +40,7 @@ typedef struct rli_yield {
 /* The memory of one waiter; all zero at first. */
 typedef struct rli_yield_seen {
     unsigned yields; /* the yield that it knows of: yields at that time… */
-    int signs;      /* …and how many messages or other news it heard since */
+    int signs;      /* …and how many messages it heard since */
 } rli_yield_seen;
 
 /* Starts anew, as if others had just had their chance. */
@@ -54,9 +58,9 @@ int64_t rli_yield_quiet_until(const rli_yield *yield);
 /* Returns whether a new attempt must join the waiters, because it would ask in vain or out of turn. */
 bool rli_yield_must_queue(const rli_yield *yield);
 /* The same for a waiter; and, with `heard`, notes that one of the others may have had its chance: so call it once for
- * each request. `heard`: it had news from its channel since then. Sets *until_ms to when it must look again, with or
- * without a message. */
-bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, int64_t *until_ms);
+ * each request. `heard`: it had news from its channel since then; `told`: a message. Sets *until_ms to when it must
+ * look again, with or without a message. */
+bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, bool told, int64_t *until_ms);
 
 /* Returns whether the lock was handed over here as often, or for as long, as it may be while others wait elsewhere. */
 bool rli_yield_is_due(const rli_yield *yield);
@@ -66,9 +70,14 @@ bool rli_yield_end_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);
+/* A release by another process began a yield, and said so: joins in, unless the others take no turns. Returns whether
+ * there is a yield now. */
+bool rli_yield_join(rli_yield *yield);
 /* Ends the check for other listeners that rli_yield_to_others began. `others`: how many listeners of other
  * processes there are; 0 or less: none, so the yield ends. Each of them gets one chance first: otherwise processes
  * that are quick to answer a message would keep out slow ones for ever. */
 void rli_yield_note_others(rli_yield *yield, int others);
+/* The same when there are some, and a registered waiter, here or elsewhere, was told to ask after them. */
+void rli_yield_note_left(rli_yield *yield);
 
 #endif

@@ -33,6 +33,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 #define HANDED_OFF      2
 #define SUCCESSOR_HOLDS 3       /* an earlier attempt handed it over */
 #define OFFERED         4       /* to a waiter of another client */
+#define LEFT_TO_OTHERS  5
 #define HEARD_MAX       1000000 /* caps the reported number of subscribers */
 
 static void hand_over(rli_call *call, const rli_request *request)
@@ -167,8 +168,8 @@ rli_acquire_result rli_reentrant_parse_handoff(const redisReply *reply)
     bool is_held = how == HANDED_OFF || how == SUCCESSOR_HOLDS;
     return (rli_acquire_result){.grant = is_held ? RLI_GRANTED : RLI_DENIED,
                                 .token = (uint64_t)token,
-                                .free = how <= 0,
-                                .registered = how == OFFERED,
+                                .free = how <= 0 || how == LEFT_TO_OTHERS,
+                                .registered = how == OFFERED || how == LEFT_TO_OTHERS,
                                 .heard = how > 0            ? 0
                                          : how < -HEARD_MAX ? HEARD_MAX
                                                             : (int)-how};

@@ -198,11 +198,15 @@ static const char *read_number(const char *text, uint64_t *number)
     return *number > 0 ? text + digits : NULL;
 }
 
-static void tell_all(rli_channel *channel)
+static void tell_all(rli_channel *channel, const char *message)
 {
+    bool others_first = strcmp(message, RLI_OTHERS_FIRST) == 0;
     rli_channel_signal(channel);
-    for (const rli_listener *listener = channel->listeners; listener; listener = listener->next)
+    for (rli_listener *listener = channel->listeners; listener; listener = listener->next) {
+        listener->told.message = true;
+        listener->told.others_first |= others_first;
         rlock_cancel_fire(listener->ends);
+    }
 }
 
 void rli_channel_tell(rli_channel *channel, const char *message)
@@ -215,12 +219,12 @@ void rli_channel_tell(rli_channel *channel, const char *message)
         if (listener->number != number)
             continue;
         told = true;
-        listener->told_ms = (int64_t)ms;
+        listener->told.ms = (int64_t)ms;
         listener->signalled = true;
         rli_unpark(listener->parker);
     }
     if (!told)
-        tell_all(channel);
+        tell_all(channel, message);
 }
 
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number)

@@ -13,6 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a listener was told beyond that something has happened. All zero: nothing. */
+typedef struct rli_told {
+    bool message;      /* it was a message, not only news of the subscription */
+    bool others_first; /* among them RLI_OTHERS_FIRST */
+    int64_t ms;        /* for one listener alone: the ms that it names; 0: none came */
+} rli_told;
+
+/* The message of a release that frees the lock for listeners of other libraries: they come first. */
+#define RLI_OTHERS_FIRST "others"
+
 /* A thread to wake when something happens on a channel. Lives on that thread's stack. */
 typedef struct rli_listener {
     struct rli_listener *next, *previous;
@@ -20,8 +30,7 @@ typedef struct rli_listener {
     rlock_cancel *ends; /* a token that messages to all listeners fire; NULL: none */
     uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
     bool signalled;  /* something has happened since the last rli_listener_take */
-    /* the latest message for this listener alone: the ms that it names; 0: there was none since then */
-    int64_t told_ms;
+    rli_told told;   /* since then */
 } rli_listener;
 
 /* How often a channel of keyspace notifications has said that its key was deleted or evicted, or has expired. */

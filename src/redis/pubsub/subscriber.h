@@ -102,9 +102,8 @@ bool rli_channel_is_confirmed(rli_subscriber *subscriber, const rli_channel *cha
 bool rli_channel_is_asked_for(rli_subscriber *subscriber, const rli_channel *channel);
 /* RLOCK_OK, or RLOCK_SERVER with the server's words: it refused the subscription. */
 rlock_status rli_channel_check(rli_subscriber *subscriber, const rli_channel *channel);
-/* Whether something has happened since the last call. If a message came for this listener alone, sets *told_ms, unless
- * that is NULL, to the ms that it names. */
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms);
+/* Whether something has happened since the last call. Adds to *told, unless that is NULL, what it was told. */
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, rli_told *told);
 
 /* As rli_operation_sleep. An operation whose `own` listeners are the only ones reads the connection itself meanwhile,
  * and saves the detour over the subscriber's thread. */

@@ -289,14 +289,17 @@ void rli_subscriber_watch(rli_subscriber *subscriber, rli_shared_socket *socket)
     pthread_mutex_unlock(&subscriber->mutex);
 }
 
-bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, int64_t *told_ms)
+bool rli_listener_take(rli_subscriber *subscriber, rli_listener *listener, rli_told *told)
 {
     pthread_mutex_lock(&subscriber->mutex);
     bool signalled = listener->signalled;
-    if (told_ms && listener->told_ms > 0)
-        *told_ms = listener->told_ms;
+    if (told) {
+        told->message |= listener->told.message;
+        told->others_first |= listener->told.others_first;
+        told->ms = listener->told.ms > 0 ? listener->told.ms : told->ms;
+    }
     listener->signalled = false;
-    listener->told_ms = 0;
+    listener->told = (rli_told){0};
     pthread_mutex_unlock(&subscriber->mutex);
     return signalled;
 }

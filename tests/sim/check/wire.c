@@ -300,6 +300,15 @@ static void check_passed_on(const char *script, const sim_run *run, const char *
         finding("%s left lock \"%s\" to an owner that was not told", script, name);
 }
 
+/* Whether it is for clients of this library alone; `behind`: what follows the lock's channel in the name of its own. */
+static bool is_among_ours(wire_family which, const char *behind, const char *message)
+{
+    bool to_client = *behind == ':' && (which == QUEUED || (which == EXCLUSIVE && is_client(behind)));
+    bool to_guards = which == EXCLUSIVE && strcmp(behind, ":guards") == 0;
+    return (to_client && is_offer(message)) ||
+           ((to_guards || (to_client && which == EXCLUSIVE)) && strcmp(message, "others") == 0);
+}
+
 /* Nobody of Redisson's listens elsewhere, and it reads numbers. */
 static void check_messages(const char *script, wire_family which, const char *name)
 {
@@ -308,10 +317,10 @@ static void check_messages(const char *script, wire_family which, const char *na
     size_t length = strlen(channel);
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
-        const char *behind = one->channel + length;
-        bool ours = strncmp(one->channel, channel, length) == 0 &&
-                    (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
-        if (ours && (which == EXCLUSIVE || which == QUEUED) && *behind == ':' && is_offer(one->text))
+        bool there = strncmp(one->channel, channel, length) == 0;
+        const char *behind = there ? one->channel + length : "";
+        bool ours = there && (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
+        if (is_among_ours(which, behind, one->text))
             continue;
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
                      ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
