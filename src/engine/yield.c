@@ -24,8 +24,8 @@
 /* How long others get from the message to their request. */
 #define YIELD_MS 5
 
-/* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others, only
- * every 2nd, 4th… is joined, at last every 64th. */
+/* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others,
+ * only every 2nd, 4th… is joined, at last every 64th. */
 #define MISSED_FEW  3
 #define MISSED_MOST (MISSED_FEW + 6)
 

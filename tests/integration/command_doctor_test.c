@@ -102,7 +102,7 @@ Test(command_doctor, rights_are_tried)
     assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of fair: a wait failed: ");
     assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");
     freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
-    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: a wait failed: ");
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: "); /* to wait, or else to publish */
     assert_no_keys();
 }
 
