@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/ask.h"
+#include "engine/defer.h"
 #include "engine/give_up.h"
 #include "engine/handoff.h"
 #include "engine/holds.h"
@@ -44,7 +45,7 @@ static bool may_ask(rli_wait *wait)
     rli_engine_lock(attempt->engine);
     rli_handoff_lead_if_asked(attempt);
     if (attempt->own_channel && !attempt->waiter.hears)
-        rli_ask_note_listening(attempt);
+        rli_defer_note_listening(attempt);
     bool may = rli_local_handoff_take_if_notified(attempt) || attempt->waiter.asks_now || attempt->waiter.handed;
     attempt->waiter.asks_now = false;
     attempt->waiter.asleep = !may && attempt->waiter.lead;
@@ -96,7 +97,7 @@ static rlock_status await_place(rli_attempt *attempt, bool *handed)
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
     rli_engine_lock(attempt->engine);
-    rli_ask_note_listening(attempt);
+    rli_defer_note_listening(attempt);
     waiter->deferred = false;
     while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
         status = end_of_place(attempt);

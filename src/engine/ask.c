@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/back_off.h"
+#include "engine/defer.h"
 #include "engine/grant.h"
 #include "engine/handoff.h"
 #include "engine/holds.h"
@@ -188,51 +189,6 @@ static rlock_status may_take(const rli_attempt *attempt)
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");
     return RLOCK_OK;
-}
-
-void rli_ask_note_listening(rli_attempt *attempt)
-{
-    const rli_news *news = &attempt->wait.news;
-    rli_yield *yield = &attempt->entry->queues->yield;
-    if (!news->channel)
-        return;
-    rli_subscriber *subscriber = &news->node->subscriber;
-    attempt->waiter.hears = attempt->own_channel && rli_channel_is_confirmed(subscriber, news->channel);
-    yield->listening = attempt->own_channel ? rli_news_hears_common(news)
-                                            : rli_channel_is_asked_for(subscriber, news->channel);
-    yield->guards = news->guards;
-}
-
-/* Whether the release of another process left the lock to others, and this one joins in. It then listens for the end of
- * their turn. */
-static bool joins_yield(rli_attempt *attempt)
-{
-    rli_told *told = &attempt->wait.news.told;
-    bool joins = told->others_first && rli_yield_join(&attempt->entry->queues->yield);
-    told->others_first = false;
-    if (joins)
-        attempt->wants = RLI_WANTS_TO_GUARD;
-    return joins;
-}
-
-/* Returns whether asking now would be in vain or out of turn; then sets *again_ms. Mutex held. */
-static bool is_deferred(rli_attempt *attempt, int64_t *again_ms)
-{
-    const rli_kind *kind = attempt->asked->kind;
-    const rli_session *session = attempt->session;
-    bool waits_here = kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
-    if (!waits_here || !attempt->waiter.parker || attempt->waiter.handed)
-        return false;
-    rli_ask_note_listening(attempt);
-    /* Do not defer if the attempt may have the lock already (by a late request, or through another thread of its
-     * owner), if a hold is kept here, or if its session has ended: then nobody can hand it the lock until it asks in
-     * another session. */
-    if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
-        attempt->entry->queues->kept)
-        return false;
-    bool told = attempt->wait.news.told.message, joins = joins_yield(attempt), heard = attempt->wait.heard && !joins;
-    attempt->wait.news.told.message = false;
-    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told, again_ms);
 }
 
 /* An offer takes its owner's place out of the server's queue and stands no longer than the lease: a shorter one may be
@@ -463,7 +419,7 @@ static bool begin_asking(rli_attempt *attempt, int64_t *again_ms)
         rli_handoff_lead_if_asked(attempt);
     attempt->prompted_until_ms = attempt->waiter.prompted && !attempt->wait.heard ? *again_ms : 0;
     attempt->waiter.prompted = false;
-    return attempt->wait.news.told.ms > 0 || !is_deferred(attempt, again_ms);
+    return !attempt->waiter.parker || attempt->wait.news.told.ms > 0 || !rli_defer(attempt, again_ms);
 }
 
 /* Goes on with the request, which is under way. */
@@ -483,14 +439,6 @@ static rlock_status go_on(rli_attempt *attempt, ask_frame *asking, int64_t *agai
     return listens == RLOCK_OK ? status : listens;
 }
 
-/* It does not ask now. It listens already if it is to; should that fail, it asks at the end of the yield all the same. */
-static void guard_meanwhile(rli_attempt *attempt)
-{
-    int64_t asks_then_ms;
-    if (attempt->own_channel)
-        rli_registry_join_common(attempt, &asks_then_ms);
-}
-
 rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
 {
     rli_attempt *attempt = (rli_attempt *)(void *)wait;
@@ -505,7 +453,7 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms)
         status = asks ? prepare(attempt, asking, again_ms) : say_denied(attempt->asked);
         rli_engine_unlock(attempt->engine);
         if (!asks)
-            guard_meanwhile(attempt);
+            rli_defer_listen(attempt);
     }
     if (attempt->asks == RLI_ASKS_SERVER)
         status = go_on(attempt, asking, again_ms);

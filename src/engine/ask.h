@@ -15,9 +15,6 @@ rlock_status rli_ask(rli_wait *wait, int64_t *again_ms);
  * server, a free lock is denied to those behind the head; an owner's own read hold keeps it from writing. */
 const char *rli_ask_denial_reason(const rli_kind *kind);
 
-/* Updates the entry's `yield.listening` from the attempt's channel. Mutex held. */
-void rli_ask_note_listening(rli_attempt *attempt);
-
 /* Storage for the wire owners that a request names. */
 typedef struct rli_ask_owners {
     char own[RLI_OWNER_TEXT], replaced[RLI_OWNER_TEXT], writer[RLI_OWNER_TEXT];

@@ -143,8 +143,8 @@ bool rli_news_take(rli_news *news)
 bool rli_news_sleep(rli_news *news, rli_operation *op, int64_t until_ms)
 {
     bool listens = news->channel && news->parker;
-    return listens ? rli_subscriber_sleep(subscriber_of(news), op, 1 + (news->common != NULL) + (news->guards != NULL), until_ms)
-                   : rli_operation_sleep(op, until_ms);
+    int own = 1 + (news->common != NULL) + (news->guards != NULL);
+    return listens ? rli_subscriber_sleep(subscriber_of(news), op, own, until_ms) : rli_operation_sleep(op, until_ms);
 }
 
 rlock_status rli_news_await(rli_news *news)
