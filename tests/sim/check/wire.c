@@ -300,6 +300,35 @@ static void check_passed_on(const char *script, const sim_run *run, const char *
         finding("%s left lock \"%s\" to an owner that was not told", script, name);
 }
 
+/* A handoff that leaves the lock to others of another library, and says that the successor need not ask by itself: a
+ * registered waiter was told, and the successor is that one, or stands in the registry. */
+static void check_left_to_others(const char *script, const host *at, const sim_run *run, const char *name)
+{
+    enum { SUCCESSOR = 2, LEASE = 5 };
+    bool left = run->name && strcmp(script, "lock/handoff") == 0 && run->answer.length > 1 &&
+                memcmp(run->answer.at, ":5", 2) == 0;
+    if (!left || run->count < run->keys + LEASE + 1)
+        return;
+    const sim_word *successor = &run->words[run->keys + SUCCESSOR], *lease = &run->words[run->keys + LEASE];
+    char channel[TEXT_SIZE], key[TEXT_SIZE], member[TEXT_SIZE];
+    wire_channel(EXCLUSIVE, name, channel);
+    snprintf(key, sizeof key, "rlock_waiters:{%s}", name);
+    snprintf(member, sizeof member, "%.*s %.*s", (int)successor->length, successor->at, (int)lease->length, lease->at);
+    const sim_value *registry = wire_value(at, key);
+    bool told = false, stands = registry && registry->type == VALUE_ZSET && table_find(&registry->members, text_of(member));
+    for (int i = 0; i < wire_now.count; i++) {
+        const wire_message *one = &wire_now.told[i];
+        const char *behind = one->channel + strlen(channel);
+        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !is_client(behind) || one->heard == 0)
+            continue;
+        told = told || strcmp(one->text, "others") == 0;
+        stands = stands || strncmp(member, behind + 1, 36) == 0;
+    }
+    if (!told || !stands)
+        finding("%s left lock \"%s\" to others, and %s", script, name,
+                told ? "its successor is not registered" : "told no waiter that is to ask after them");
+}
+
 /* Whether it is for clients of this library alone; `behind`: what follows the lock's channel in the name of its own. */
 static bool is_among_ours(wire_family which, const char *behind, const char *message)
 {
@@ -523,6 +552,7 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     if (wire_now.count < MESSAGES) {
         check_messages(script, which, name);
         check_passed_on(script, run, name, &after);
+        check_left_to_others(script, at, run, name);
         bool had_place = run->answer.length > 1 && memcmp(run->answer.at, ":0", 2) != 0;
         bool gives_up = run->name && strcmp(script, "fair/give_up") == 0 && had_place;
         check_lock_told(script, which, run->name != NULL, gives_up, name, &after);
