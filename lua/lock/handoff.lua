@@ -60,11 +60,11 @@ if ours or counter then
         return others
     end
 
-    -- Tells the first registrant that hears `what`. With `offered_by` offers it the lock of that owner instead, but never
-    -- to the successor. Answers whether one heard.
-    local function call_waiter(what, offered_by)
+    -- Tells the first registrant that hears `what`, but not `spared`. With `offered_by` offers it the lock of that owner
+    -- instead. Answers whether one heard.
+    local function call_waiter(what, spared, offered_by)
         --@include lock/first.inc
-        from, except, told_what = offered_by, offered_by and member, what
+        from, except, told_what = offered_by, spared, what
         --@include lock/waiters.inc
         return told
     end
@@ -79,22 +79,17 @@ if ours or counter then
         return type(added) == 'number'
     end
 
-    local function free(waited_for)
+    -- Frees the lock. Answers how many heard `0`.
+    local function free()
         redis.call('del', lock)
-        local heard = redis.call('publish', channel, '0')
-        if waited_for then
-            call_waiter('0')
-        end
-        return -(counted and (others_listen() or heard) or 1 + (ours or 0))
+        return redis.call('publish', channel, '0')
     end
 
-    -- Frees the lock for those who listen to the channel and are none of ours. The guards and the first registrant are told
-    -- that these come first; the latter, which may be the successor, asks after them.
-    local function leave_to_others(others)
-        redis.call('del', lock)
-        redis.call('publish', channel, '0')
+    -- The others, so many, come first. Tells so the guards, and the first registrant, which may be the successor: it asks
+    -- after them.
+    local function let_others_come_first(others)
         redis.pcall('publish', channel .. ':guards', 'others')
-        local registered = counted and register()
+        local registered = register()
         return call_waiter('others') and registered and 5 or -others
     end
 
@@ -102,14 +97,22 @@ if ours or counter then
     local function yield()
         local first = counted and redis.pcall('zrange', waiters, '0', '1')
         local waited_for = first and (first[1] ~= member and first[1] or first[2])
-        local others = counted and others_listen() or 1 + ours -- mode scattered, or no right to ask: assume one
-        if waited_for and others <= ours and call_waiter(nil, owner) then
+        local known = counted and others_listen()
+        local others = known or 1 + ours -- mode scattered, or no right to ask: assume one
+        if waited_for and others <= ours and call_waiter(nil, member, owner) then
             register()
             return 4
-        elseif others > ours then
-            return ours < 0 and free(waited_for) or leave_to_others(others)
+        elseif others <= ours then
+            return nil
         end
-        return nil
+        local heard = free()
+        others = counted and (known or heard) or others
+        if counted and ours >= 0 and others > ours then
+            return let_others_come_first(others)
+        elseif waited_for then
+            call_waiter('0', member)
+        end
+        return -others
     end
 
     local yielded = ours and yield()
@@ -117,7 +120,9 @@ if ours or counter then
         return yielded
     end
     if counter and not draw_token() then
-        return free(true)
+        local heard = free()
+        call_waiter('0', member)
+        return -(counted and (others_listen() or heard) or 1 + (ours or 0))
     end
 end
 local pttl = redis.call('pttl', lock)

@@ -16,10 +16,12 @@
 -- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --@include lock/registry.inc
-if ARGV[5] then
-    redis.pcall('zrem', waiters, owner .. ' ' .. ARGV[5])
-end
+local stood = ARGV[5] and redis.pcall('zrem', waiters, owner .. ' ' .. ARGV[5])
 if redis.call('hexists', lock, owner) == 0 then
+    if stood == 0 then -- it was told that its turn has come, and leaves without it
+        --@include lock/first.inc
+        --@include lock/waiters.inc
+    end
     return nil
 end
 if count ~= '0' then

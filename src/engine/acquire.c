@@ -289,7 +289,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
         return RLOCK_OK;
     rlock_status status = RLOCK_OK;
     rli_engine_lock(attempt->engine);
-    if (rli_entry_open_queues(attempt->entry))
+    if (rli_entry_open_queues(attempt->engine, attempt->entry))
         join_queue(attempt);
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");

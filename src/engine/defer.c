@@ -19,12 +19,11 @@ void rli_defer_note_listening(rli_attempt *attempt)
 }
 
 /* Whether the release of another process left the lock to others, and this one joins in. It then listens for the end of
- * their turn. */
-static bool joins_yield(rli_attempt *attempt)
+ * their turn. A wait that may be over before asks at once. */
+static bool joins_yield(rli_attempt *attempt, const rli_told *told)
 {
-    rli_told *told = &attempt->wait.news.told;
-    bool joins = told->others_first && rli_yield_join(&attempt->entry->queues->yield);
-    told->others_first = false;
+    bool joins = told->others_first && rli_now_ms() + RLI_YIELD_MS < attempt->wait.deadline_ms &&
+                 rli_yield_join(&attempt->entry->queues->yield);
     if (joins)
         attempt->wants = RLI_WANTS_TO_GUARD;
     return joins;
@@ -34,6 +33,8 @@ bool rli_defer(rli_attempt *attempt, int64_t *again_ms)
 {
     const rli_kind *kind = attempt->asked->kind;
     const rli_session *session = attempt->session;
+    const rli_told told = attempt->wait.news.told;
+    attempt->wait.news.told = (rli_told){.ms = told.ms};
     bool waits_here = kind->queueing == RLI_BY_MESSAGE || kind->queueing == RLI_BY_SPINNING;
     if (!waits_here || attempt->waiter.handed)
         return false;
@@ -44,9 +45,8 @@ bool rli_defer(rli_attempt *attempt, int64_t *again_ms)
     if (session->phase != RLI_OPEN || session->count > 0 || session->cold->in_doubt_ms > 0 ||
         attempt->entry->queues->kept)
         return false;
-    bool told = attempt->wait.news.told.message, joins = joins_yield(attempt), heard = attempt->wait.heard && !joins;
-    attempt->wait.news.told.message = false;
-    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told, again_ms);
+    bool joins = joins_yield(attempt, &told), heard = attempt->wait.heard && !joins;
+    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told.message, again_ms);
 }
 
 void rli_defer_listen(rli_attempt *attempt)

@@ -46,6 +46,7 @@ struct rli_engine {
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
     rli_contended contended;
+    rli_missed missed[RLI_MISSED_SLOTS]; /* names share one by their hash */
     rli_timer_heap timers;
     /* The lost sessions, the oldest first, and how many there are. */
     rli_session *first_lost, *last_lost;

@@ -164,9 +164,9 @@ void rli_entry_unref(rli_engine *engine, rli_entry *entry)
     free(entry);
 }
 
-bool rli_entry_open_queues(rli_entry *entry)
+bool rli_entry_open_queues(rli_engine *engine, rli_entry *entry)
 {
     if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
-        rli_yield_begin(&entry->queues->yield);
+        rli_yield_begin(&entry->queues->yield, &engine->missed[rli_entry_hash(&entry->link) % RLI_MISSED_SLOTS]);
     return entry->queues;
 }

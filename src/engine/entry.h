@@ -80,6 +80,6 @@ void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*a
                             void *argument);
 
 /* Allocates entry->queues unless it is there. Returns false when out of memory. */
-bool rli_entry_open_queues(rli_entry *entry);
+bool rli_entry_open_queues(struct rli_engine *engine, rli_entry *entry);
 
 #endif

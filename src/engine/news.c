@@ -132,7 +132,7 @@ bool rli_news_take(rli_news *news)
         bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, &news->told);
         if (news->guards)
             rli_listener_take(subscriber_of(news), &news->guards_listener, &news->told);
-        return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard;
+        return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard || news->told.others_first;
     }
     bool signalled = false;
     bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);

@@ -21,17 +21,17 @@
 #define FREE_MS       5
 #define FREE_EVERY_MS 1000
 
-/* How long others get from the message to their request. */
-#define YIELD_MS 5
-
 /* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others,
  * only every 2nd, 4th… is joined, at last every 64th. */
 #define MISSED_FEW  3
 #define MISSED_MOST (MISSED_FEW + 6)
 
-void rli_yield_begin(rli_yield *yield)
+/* How long the waiter that was told has for that, and others for their turns. */
+#define LOOKS_MS 50
+
+void rli_yield_begin(rli_yield *yield, rli_missed *missed)
 {
-    *yield = (rli_yield){.since_ms = rli_now_ms()};
+    *yield = (rli_yield){.since_ms = rli_now_ms(), .missed = missed};
     yield->open_ms = yield->since_ms;
 }
 
@@ -39,7 +39,7 @@ void rli_yield_note_holder(rli_yield *yield, rli_session *holder, bool handed)
 {
     yield->holder = holder;
     yield->held_ms = rli_now_ms();
-    yield->yield_until_ms = 0;
+    yield->yield_until_ms = yield->looks_ms = 0;
     yield->beside_others = yield->beside_others && yield->chances_owed == 0;
     yield->chances_owed = 0;
     if (handed) {
@@ -74,15 +74,19 @@ bool rli_yield_must_queue(const rli_yield *yield)
 static void note_chance(rli_yield *yield)
 {
     yield->chances_owed--;
-    yield->missed = yield->joined ? 0 : yield->missed;
-    yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
+    if (yield->joined)
+        *yield->missed = (rli_missed){0};
+    yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(RLI_YIELD_MS) : 0;
 }
 
-/* A joined yield has ended in which none of the others had the lock. */
-static void note_missed(rli_yield *yield)
+/* Notes that a joined yield has ended, if so, in which none of the others had the lock. */
+static void note_missed(rli_yield *yield, int64_t now_ms)
 {
-    yield->missed += yield->missed < MISSED_MOST;
-    yield->unheeded = yield->missed > MISSED_FEW ? (1 << (yield->missed - MISSED_FEW)) - 1 : 0;
+    rli_missed *missed = yield->missed;
+    if (!yield->joined || yield->chances_owed == 0 || now_ms < yield->yield_until_ms)
+        return;
+    missed->in_a_row += missed->in_a_row < MISSED_MOST;
+    missed->unheeded = missed->in_a_row > MISSED_FEW ? (1 << (missed->in_a_row - MISSED_FEW)) - 1 : 0;
     yield->joined = yield->beside_others = false;
     yield->chances_owed = 0;
 }
@@ -97,9 +101,9 @@ bool rli_yield_take_news(rli_yield *yield, rli_yield_seen *seen, bool heard, boo
             note_chance(yield);
     }
     int64_t now_ms = rli_now_ms();
-    if (yield->joined && yield->chances_owed > 0 && now_ms >= yield->yield_until_ms)
-        note_missed(yield);
-    *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : rli_yield_quiet_until(yield);
+    note_missed(yield, now_ms);
+    int64_t quiet_ms = rli_yield_quiet_until(yield), later_ms = quiet_ms > yield->looks_ms ? quiet_ms : yield->looks_ms;
+    *until_ms = now_ms < yield->yield_until_ms ? yield->yield_until_ms : later_ms;
     return now_ms < yield->yield_until_ms || (!heard && now_ms < *until_ms);
 }
 
@@ -123,22 +127,28 @@ bool rli_yield_end_streak(rli_yield *yield, bool spins)
 
 void rli_yield_to_others(rli_yield *yield)
 {
-    yield->yield_until_ms = rli_after_ms(YIELD_MS);
+    yield->yield_until_ms = rli_after_ms(RLI_YIELD_MS);
     yield->yields++;
     yield->chances_owed = 1; /* at least one; rli_yield_note_others gives the number */
     yield->own_message = yield->listening && !yield->guards; /* guards hear RLI_OTHERS_FIRST with it */
     yield->joined = false;
+    yield->looks_ms = 0;
 }
 
 bool rli_yield_join(rli_yield *yield)
 {
-    if (rli_now_ms() < yield->yield_until_ms)
+    int64_t now_ms = rli_now_ms();
+    bool yields = now_ms < yield->yield_until_ms;
+    if (yields && yield->joined)
         return true;
-    if (yield->holder || yield->unheeded > 0) {
-        yield->unheeded -= yield->unheeded > 0;
+    note_missed(yield, now_ms);
+    if ((yield->holder && !yields) || yield->missed->unheeded > 0) {
+        yield->missed->unheeded -= yield->missed->unheeded > 0;
         return false;
     }
-    rli_yield_to_others(yield);
+    /* Or it is that of a release here, whose answer comes later than what it tells. */
+    if (!yields)
+        rli_yield_to_others(yield);
     yield->own_message = false;
     yield->joined = yield->beside_others = true;
     return true;
@@ -146,7 +156,7 @@ bool rli_yield_join(rli_yield *yield)
 
 void rli_yield_note_others(rli_yield *yield, int others)
 {
-    yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
+    yield->yield_until_ms = others > 0 ? rli_after_ms(RLI_YIELD_MS) : 0;
     yield->chances_owed = others > 0 ? others : 0;
     yield->beside_others = others > 0;
     yield->handed = 0;
@@ -155,6 +165,12 @@ void rli_yield_note_others(rli_yield *yield, int others)
 
 void rli_yield_note_left(rli_yield *yield)
 {
+    if (yield->joined) { /* a waiter here is told already */
+        yield->handed = 0;
+        yield->since_ms = rli_now_ms();
+        return;
+    }
     rli_yield_note_others(yield, 0);
     yield->beside_others = true;
+    yield->looks_ms = rli_after_ms(LOOKS_MS);
 }

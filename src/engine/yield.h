@@ -12,7 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How long others get from the message to their request. */
+#define RLI_YIELD_MS 5
+
 struct rli_session;
+
+/* What is remembered of a name, also while nobody here waits for it. */
+typedef struct rli_missed {
+    int in_a_row; /* in how many joined yields in a row none of the others took its chance… */
+    int unheeded; /* …so that the next ones, so many, are not joined */
+} rli_missed;
+
+enum { RLI_MISSED_SLOTS = 64 };
 
 /* The state for one entry. */
 typedef struct rli_yield {
@@ -29,8 +40,8 @@ typedef struct rli_yield {
     bool beside_others;     /* there were others when they were last counted, and they took the chances they got */
     bool own_message;       /* the first message in this yield is of the release that began it */
     bool joined;            /* a release by another process began this yield */
-    int missed;             /* in how many joined yields in a row none of the others took its chance… */
-    int unheeded;           /* …so that the next ones, so many, are not joined */
+    int64_t looks_ms;       /* a registered waiter asks after the others: waiters here look by themselves only then */
+    rli_missed *missed;
     /* The server counts this process among the channel's subscribers, as far as is known. */
     bool listening;
     /* It is a guard there (registry.h), whom the scripts do not count as another. */
@@ -43,8 +54,8 @@ typedef struct rli_yield_seen {
     int signs;      /* …and how many messages it heard since */
 } rli_yield_seen;
 
-/* Starts anew, as if others had just had their chance. */
-void rli_yield_begin(rli_yield *yield);
+/* Starts anew, as if others had just had their chance. `missed` must outlive it. */
+void rli_yield_begin(rli_yield *yield, rli_missed *missed);
 
 /* Notes that the session has the lock. handed: by a handoff, not by its own request. */
 void rli_yield_note_holder(rli_yield *yield, struct rli_session *holder, bool handed);
@@ -77,7 +88,8 @@ bool rli_yield_join(rli_yield *yield);
  * processes there are; 0 or less: none, so the yield ends. Each of them gets one chance first: otherwise processes
  * that are quick to answer a message would keep out slow ones for ever. */
 void rli_yield_note_others(rli_yield *yield, int others);
-/* The same when there are some, and a registered waiter, here or elsewhere, was told to ask after them. */
+/* The same when there are some, and a registered waiter, here or elsewhere, was told to ask after them. Should it have
+ * died, local waiters ask some time later. */
 void rli_yield_note_left(rli_yield *yield);
 
 #endif

@@ -1,6 +1,7 @@
 /* Others first: where listeners of another library wait among two clients of this one, a release leaves them the lock now
  * and then, and the waiters of both clients stand aside until one of them has had it. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/actor.h"
 #include "tests/integration/support/crowd.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
@@ -8,6 +9,9 @@
 #include "tests/support/event.h"
 
 #include <hiredis/hiredis.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(others_first, .init = stage_open, .fini = stage_close);
@@ -91,22 +95,170 @@ TimedTest(others_first, are_followed_at_once)
     cr_assert(self.turns >= 500 && self.soon >= self.turns - 5, "%d turns, %d of them followed soon", self.turns, self.soon);
 }
 
-static int64_t time_of(int turns)
+/* --- who never take it, as somebody who only watches --- */
+
+/* The turns of so many threads of one client, and of so many clients of one thread, in a second. */
+static int turns_of(int threads, int clients)
 {
     static crowd busy;
-    int64_t since_ms = now_ms();
-    begin_crowd(&busy, turns);
-    crowd_finish(&busy, 60000);
-    return now_ms() - since_ms;
+    busy = (crowd){.name = NAME, .turns = 1000000};
+    for (int i = 0; i < threads; i++)
+        crowd_add(&busy, stage.client);
+    for (int i = 0; i < clients; i++)
+        crowd_add(&busy, stage_client(""));
+    crowd_begin(&busy);
+    pass_ms(1000);
+    int turns = atomic_load(&busy.counter);
+    crowd_end(&busy);
+    crowd_finish(&busy, 20000);
+    return turns;
 }
 
-/* As somebody who only watches. */
+static void assert_is_left(int threads, int clients, int percent)
+{
+    int alone = turns_of(threads, clients);
+    redisContext *listening = listen_elsewhere();
+    int beside = turns_of(threads, clients);
+    redisFree(listening);
+    cr_assert(beside > alone * percent / 100, "%d turns alone, %d beside a listener", alone, beside);
+}
+
 TimedTest(others_first, who_never_take_it_cost_little)
 {
-    int64_t alone_ms = time_of(2000);
+    assert_is_left(8, 0, 80);
+    assert_is_left(4, 1, 80);
+}
+
+/* Which have nothing to do with the name between two turns. (Their releases tell everybody, which takes its time, too.) */
+TimedTest(others_first, who_never_take_it_cost_clients_of_one_thread_little)
+{
+    assert_is_left(4, 4, 55);
+}
+
+/* Without the right to count listeners, nobody stands aside if nobody listens. */
+TimedTest(others_first, who_cannot_be_counted_are_not_waited_for_if_the_message_reached_nobody)
+{
+    int before = turns_of(8, 1);
+    freeReplyObject(server_command(stage.server, "ACL SETUSER default -pubsub"));
+    int after = turns_of(8, 1);
+    cr_assert(after > before * 7 / 10, "%d turns with the right, %d without", before, after);
+}
+
+/* --- what may happen meanwhile --- */
+
+static rlock *held_here(void)
+{
+    rlock *held = lock_of(stage.client, NAME);
+    for (int i = 0; i < 2; i++) { /* the first lets the server know the scripts */
+        assert_ok(rlock_lock(held));
+        if (i == 0)
+            assert_ok(rlock_unlock(held));
+    }
+    return held;
+}
+
+/* It is registered, and asleep. */
+static actor *waiter_of(rlock *lock, int64_t wait_ms)
+{
+    int64_t before = server_count_waiting(stage.server, channel_of(NAME));
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, wait_ms, RLOCK_WATCHDOG);
+    cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), before + 1, 5000) && actor_asleep(waiter, 5000));
+    return waiter;
+}
+
+static void assert_has_it_within(actor *waiter, rlock *lock, int64_t since_ms, int64_t ms)
+{
+    assert_ok(actor_finish(waiter, 30000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, ms);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* A waiter whose time would be over before the others have had theirs asks for the free lock at once. */
+TimedTest(others_first, but_not_beyond_a_waiters_time)
+{
     redisContext *listening = listen_elsewhere();
-    int64_t beside_ms = time_of(2000);
+    rlock *held = held_here(), *lock = lock_of(stage.other, NAME);
+    int64_t since_ms = now_ms();
+    actor *told = waiter_of(lock, 200), *heir = waiter_of(lock_of(stage.client, NAME), 60000);
+    pass_ms(since_ms + 198 - now_ms());
+    since_ms = now_ms();
+    assert_ok(rlock_unlock(held));
+    assert_has_it_within(told, lock, since_ms, 1);
+    assert_has_it_within(heir, held, since_ms, 20);
     redisFree(listening);
-    cr_assert(beside_ms < alone_ms * 13 / 10, "%lld ms alone, %lld ms beside a listener", (long long)alone_ms,
-              (long long)beside_ms);
+}
+
+/* The waiter that was told leaves while another library has the lock: the next one is told in its place. */
+TimedTest(others_first, are_followed_by_the_next_when_the_first_leaves)
+{
+    redisContext *listening = listen_elsewhere();
+    rlock *held = held_here();
+    int64_t since_ms = now_ms();
+    actor *told = waiter_of(lock_of(stage.other, NAME), 200), *heir = waiter_of(lock_of(stage.client, NAME), 60000);
+    pass_ms(since_ms + 150 - now_ms());
+    assert_ok(rlock_unlock(held));
+    cr_assert(take_elsewhere());
+    assert_status(actor_finish(told, 5000), RLOCK_TIMEOUT);
+    actor_end(told);
+    pass_ms(40);
+    since_ms = now_ms();
+    foreign_release(NAME);
+    assert_has_it_within(heir, held, since_ms, 1);
+    redisFree(listening);
+}
+
+/* The waiter that was told hears it, and dies: who released the lock looks after it before long. */
+TimedTest(others_first, are_followed_though_the_first_has_died)
+{
+    static const char dying[] = "5c1c1ad2-6b0e-8f6a-9d5e-0b7c5e8f1a2b";
+    redisContext *listening = listen_elsewhere();
+    rlock *held = held_here();
+    freeReplyObject(redisCommand(listening, "SUBSCRIBE %s:%s", channel_of(NAME), dying));
+    freeReplyObject(server_command(stage.server, "ZADD rlock_waiters:{" NAME "} 1 %b", "5c1c1ad2-6b0e-8f6a-9d5e-0b7c5e8f1a2b:1 30000",
+                                   sizeof dying - 1 + 8));
+    actor *heir = waiter_of(lock_of(stage.client, NAME), 60000);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(held));
+    cr_assert(server_integer(stage.server, "ZCARD rlock_waiters:{" NAME "}") == 1); /* the heir */
+    assert_has_it_within(heir, held, since_ms, 60);
+    redisFree(listening);
+}
+
+typedef struct flood {
+    char channel[200];
+    atomic_bool over;
+} flood;
+
+static void *publish_on_and_on(void *arg)
+{
+    flood *self = arg;
+    redisContext *connection = redisConnectUnix(server_socket(stage.server));
+    while (!atomic_load(&self->over)) {
+        freeReplyObject(redisCommand(connection, "PUBLISH %s others", self->channel));
+        pass_ms(1);
+    }
+    redisFree(connection);
+    return NULL;
+}
+
+/* However often somebody says so. */
+TimedTest(others_first, said_again_and_again_keeps_nobody_from_a_free_lock)
+{
+    static flood self;
+    foreign_hold(NAME, 30000);
+    rlock *lock = lock_of(stage.client, NAME);
+    actor *waiter = waiter_of(lock, 60000);
+    redisReply *own = server_command(stage.server, "PUBSUB CHANNELS %s:*-*", channel_of(NAME));
+    cr_assert(own->elements == 1);
+    snprintf(self.channel, sizeof self.channel, "%s", own->element[0]->str);
+    freeReplyObject(own);
+    pthread_t thread;
+    cr_assert(pthread_create(&thread, NULL, publish_on_and_on, &self) == 0);
+    pass_ms(20);
+    foreign_vanish(NAME);
+    assert_has_it_within(waiter, lock, now_ms(), 20);
+    atomic_store(&self.over, true);
+    pthread_join(thread, NULL);
 }
