@@ -19,12 +19,14 @@ TestSuite(others_first, .init = stage_open, .fini = stage_close);
 #define NAME    "o"
 #define THREADS 4 /* of each client */
 
-static void begin_crowd(crowd *busy, int turns)
+/* Of so many clients. */
+static void begin_crowd(crowd *busy, int clients)
 {
-    *busy = (crowd){.name = NAME, .turns = turns};
+    *busy = (crowd){.name = NAME, .turns = 1000000};
     for (int i = 0; i < THREADS; i++) {
         crowd_add(busy, stage.client);
-        crowd_add(busy, stage.other);
+        if (clients == 2)
+            crowd_add(busy, stage.other);
     }
     crowd_begin(busy);
 }
@@ -45,22 +47,37 @@ static bool take_elsewhere(void)
     return server_integer(stage.server, "EVAL %s 1 " NAME " " FOREIGN_CLIENT ":1", take) == 1;
 }
 
+/* How a listener of another library behaves for `ms`. */
+typedef struct habits {
+    int64_t ms, late_ms; /* from the message to its request */
+    int64_t ignores_ms;  /* at first it only listens */
+    int misses_each;     /* it sleeps for a while at every message of so many; 0: at none */
+} habits;
+
 typedef struct outsider {
     int turns, soon; /* how many it had, and after how many of them the lock was soon taken again */
+    int vain;        /* how often it came too late */
 } outsider;
 
-/* It takes `late_ms` from the message to its request, and has its turns for so long. */
-static outsider take_turns_elsewhere(int64_t late_ms, int64_t ms)
+static outsider take_turns_elsewhere(const habits *how)
 {
     outsider self = {0};
     redisContext *listening = listen_elsewhere();
-    for (int64_t end_ms = now_ms() + ms; now_ms() < end_ms;) {
+    int64_t since_ms = now_ms();
+    for (int heard = 1; now_ms() < since_ms + how->ms; heard++) {
         redisReply *message = NULL;
         cr_assert(redisGetReply(listening, (void **)&message) == REDIS_OK);
         freeReplyObject(message);
-        pass_ms(late_ms);
-        if (!take_elsewhere())
+        bool misses = how->misses_each && heard % how->misses_each == 0;
+        if (misses)
+            pass_ms(20);
+        if (misses || now_ms() < since_ms + how->ignores_ms)
             continue;
+        pass_ms(how->late_ms);
+        if (!take_elsewhere()) {
+            self.vain++;
+            continue;
+        }
         self.turns++;
         pass_ms(1);
         foreign_release(NAME);
@@ -71,11 +88,11 @@ static outsider take_turns_elsewhere(int64_t late_ms, int64_t ms)
     return self;
 }
 
-static outsider beside_a_crowd(int64_t late_ms)
+static outsider beside_a_crowd(int clients, habits how)
 {
     static crowd busy;
-    begin_crowd(&busy, 1000000);
-    outsider self = take_turns_elsewhere(late_ms, 2000);
+    begin_crowd(&busy, clients);
+    outsider self = take_turns_elsewhere(&how);
     crowd_end(&busy);
     crowd_finish(&busy, 20000);
     return self;
@@ -84,15 +101,50 @@ static outsider beside_a_crowd(int64_t late_ms)
 /* The waiters of both clients stand aside for so long. */
 TimedTest(others_first, slow_listeners_get_nearly_each_turn_that_is_left_to_them)
 {
-    outsider self = beside_a_crowd(3);
-    cr_assert(self.turns >= 350, "%d turns in 2 s, of which each takes 5 ms", self.turns);
+    outsider self = beside_a_crowd(2, (habits){.ms = 2000, .late_ms = 3});
+    cr_assert(self.turns >= 385 && self.vain <= 10, "%d turns in 2 s, of which each takes 5 ms; %d in vain", self.turns,
+              self.vain);
 }
 
 /* A waiter that stands aside hears when they are done. */
 TimedTest(others_first, are_followed_at_once)
 {
-    outsider self = beside_a_crowd(1);
+    outsider self = beside_a_crowd(2, (habits){.ms = 2000, .late_ms = 1});
     cr_assert(self.turns >= 500 && self.soon >= self.turns - 5, "%d turns, %d of them followed soon", self.turns, self.soon);
+}
+
+/* Whose own waiter is the first that is told. */
+TimedTest(others_first, are_followed_at_once_by_the_only_client)
+{
+    outsider quick = beside_a_crowd(1, (habits){.ms = 2000, .late_ms = 1});
+    cr_assert(quick.turns >= 635 && quick.soon >= quick.turns - 5, "%d turns, %d followed soon", quick.turns, quick.soon);
+    outsider slow = beside_a_crowd(1, (habits){.ms = 2000, .late_ms = 3});
+    cr_assert(slow.turns >= 385 && slow.soon >= slow.turns - 5, "%d turns, %d followed soon", slow.turns, slow.soon);
+}
+
+/* However long it was. */
+TimedTest(others_first, who_took_no_turn_for_a_while_get_them_again)
+{
+    for (int64_t ignores_ms = 1000; ignores_ms <= 30000; ignores_ms += 29000) {
+        outsider self = beside_a_crowd(2, (habits){.ms = ignores_ms + 2000, .late_ms = 3, .ignores_ms = ignores_ms});
+        cr_assert(self.turns >= 300, "%d turns in 2 s after %lld ms", self.turns, (long long)ignores_ms);
+    }
+}
+
+TimedTest(others_first, who_miss_some_turns_keep_the_others)
+{
+    outsider self = beside_a_crowd(2, (habits){.ms = 3000, .late_ms = 3, .misses_each = 5});
+    cr_assert(self.turns >= 270, "%d turns in 3 s", self.turns);
+}
+
+/* The registry is of another type: only the client that releases stands aside. */
+TimedTest(others_first, beside_waiters_that_cannot_register)
+{
+    freeReplyObject(server_command(stage.server, "HSET rlock_waiters:{" NAME "} a b"));
+    for (int clients = 1; clients <= 2; clients++) {
+        outsider self = beside_a_crowd(clients, (habits){.ms = 2000, .late_ms = 3});
+        cr_assert(self.turns >= 200, "%d turns in 2 s beside %d clients", self.turns, clients);
+    }
 }
 
 /* --- who never take it, as somebody who only watches --- */
