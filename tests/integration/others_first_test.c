@@ -242,22 +242,31 @@ TimedTest(others_first, but_not_beyond_a_waiters_time)
     redisFree(listening);
 }
 
-/* The waiter that was told leaves while another library has the lock: the next one is told in its place. */
+/* The waiter that was told is cancelled before the others have asked: the next one is told in its place, and so hears when
+ * the others are done. */
 TimedTest(others_first, are_followed_by_the_next_when_the_first_leaves)
 {
     redisContext *listening = listen_elsewhere();
     rlock *held = held_here();
-    int64_t since_ms = now_ms();
-    actor *told = waiter_of(lock_of(stage.other, NAME), 200), *heir = waiter_of(lock_of(stage.client, NAME), 60000);
-    pass_ms(since_ms + 150 - now_ms());
+    rlock_cancel *token = rlock_cancel_new();
+    int64_t before = server_count_waiting(stage.server, channel_of(NAME));
+    actor *told = actor_start();
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = token;
+    actor_begin_with(told, lock_of(stage.other, NAME), &options);
+    cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), before + 1, 5000) && actor_asleep(told, 5000));
+    actor *heir = waiter_of(lock_of(stage.client, NAME), 60000);
     assert_ok(rlock_unlock(held));
     cr_assert(take_elsewhere());
-    assert_status(actor_finish(told, 5000), RLOCK_TIMEOUT);
+    pass_ms(1);
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(told, 5000), RLOCK_CANCELLED);
     actor_end(told);
-    pass_ms(40);
-    since_ms = now_ms();
+    pass_ms(5); /* before who released the lock looks after it */
+    int64_t since_ms = now_ms();
     foreign_release(NAME);
     assert_has_it_within(heir, held, since_ms, 1);
+    rlock_cancel_free(token);
     redisFree(listening);
 }
 
