@@ -141,6 +141,18 @@ static bool may_be_in_vain(const call *self)
     return object_is_composite(kind_of(self));
 }
 
+/* How long the other calls of its owner may have the turn before it, each for its whole time. */
+static int64_t turns_before_ms(const call *self)
+{
+    int64_t others = 0;
+    for (int i = 0; i < run_of->thread_count; i++) {
+        const plan_thread *one = &run_of->threads[i];
+        for (int k = 0; k < one->step_count && one->client == self->worker->of->index; k++)
+            others += one->steps[k].owner == self->step->owner;
+    }
+    return self->step->owner > 0 ? others * run_timeout_ms(self->worker->of) : 0;
+}
+
 static void judge_time(const call *self)
 {
     int64_t took_ms = call_took_ns(self) / 1000000, wait_ms = self->step->wait_ms;
@@ -152,7 +164,7 @@ static void judge_time(const call *self)
     if (self->cancelled && since_ms > run_patience_ms(self->worker->of) + SLACK_MS)
         finding("%s went on for %" PRId64 " ms after its token was fired", self->title, since_ms);
     int64_t most_ms = wait_ms < 0 ? -1 : wait_ms + wait_ms / 50 + run_patience_ms(self->worker->of) + SLACK_MS;
-    if (wait_ms >= 0 && took_ms > most_ms)
+    if (wait_ms >= 0 && took_ms > most_ms && took_ms > most_ms + turns_before_ms(self))
         finding("%s took %" PRId64 " ms, of at most %" PRId64, self->title, took_ms, most_ms);
 }
 
