@@ -19,14 +19,25 @@ void rli_defer_note_listening(rli_attempt *attempt)
 }
 
 /* Whether the release of another process left the lock to others, and this one joins in. It then listens for the end of
- * their turn. A wait that may be over before asks at once. */
+ * their turn. */
 static bool joins_yield(rli_attempt *attempt, const rli_told *told)
 {
-    bool joins = told->others_first && rli_now_ms() + RLI_YIELD_MS < attempt->wait.deadline_ms &&
-                 rli_yield_join(&attempt->entry->queues->yield);
+    bool joins = told->others_first && rli_yield_join(&attempt->entry->queues->yield);
     if (joins)
         attempt->wants = RLI_WANTS_TO_GUARD;
     return joins;
+}
+
+/* A waiter that stands aside asks once more before its time is up. */
+#define LAST_MS 2
+
+static bool may_wait_on(const rli_attempt *attempt, int64_t *again_ms)
+{
+    int64_t last_ms = attempt->wait.deadline_ms - LAST_MS;
+    if (attempt->entry->queues->yield.holder || *again_ms <= last_ms)
+        return true;
+    *again_ms = last_ms;
+    return rli_now_ms() < last_ms;
 }
 
 bool rli_defer(rli_attempt *attempt, int64_t *again_ms)
@@ -46,7 +57,8 @@ bool rli_defer(rli_attempt *attempt, int64_t *again_ms)
         attempt->entry->queues->kept)
         return false;
     bool joins = joins_yield(attempt, &told), heard = attempt->wait.heard && !joins;
-    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told.message, again_ms);
+    return rli_yield_take_news(&attempt->entry->queues->yield, &attempt->yield_seen, heard, told.message, again_ms) &&
+           may_wait_on(attempt, again_ms);
 }
 
 void rli_defer_listen(rli_attempt *attempt)

@@ -125,6 +125,8 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
     if (verdict->registered) {
         attempt->since_us = verdict->since_us;
         rli_offer_note_denied(attempt, call);
+        if (verdict->foreign && attempt->entry->queues)
+            rli_yield_note_turn(&attempt->entry->queues->yield);
         if (verdict->foreign && verdict->before < GUARDS)
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {

@@ -21,6 +21,9 @@
 #define FREE_MS       5
 #define FREE_EVERY_MS 1000
 
+/* How long others get from the message to their request. */
+#define YIELD_MS 5
+
 /* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others,
  * only every 2nd, 4th… is joined, at last every 64th. */
 #define MISSED_FEW  3
@@ -75,8 +78,8 @@ static void note_chance(rli_yield *yield)
 {
     yield->chances_owed--;
     if (yield->joined)
-        *yield->missed = (rli_missed){0};
-    yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(RLI_YIELD_MS) : 0;
+        rli_yield_note_turn(yield);
+    yield->yield_until_ms = yield->chances_owed > 0 ? rli_after_ms(YIELD_MS) : 0;
 }
 
 /* Notes that a joined yield has ended, if so, in which none of the others had the lock. */
@@ -127,7 +130,7 @@ bool rli_yield_end_streak(rli_yield *yield, bool spins)
 
 void rli_yield_to_others(rli_yield *yield)
 {
-    yield->yield_until_ms = rli_after_ms(RLI_YIELD_MS);
+    yield->yield_until_ms = rli_after_ms(YIELD_MS);
     yield->yields++;
     yield->chances_owed = 1; /* at least one; rli_yield_note_others gives the number */
     yield->own_message = yield->listening && !yield->guards; /* guards hear RLI_OTHERS_FIRST with it */
@@ -154,9 +157,14 @@ bool rli_yield_join(rli_yield *yield)
     return true;
 }
 
+void rli_yield_note_turn(rli_yield *yield)
+{
+    *yield->missed = (rli_missed){0};
+}
+
 void rli_yield_note_others(rli_yield *yield, int others)
 {
-    yield->yield_until_ms = others > 0 ? rli_after_ms(RLI_YIELD_MS) : 0;
+    yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
     yield->chances_owed = others > 0 ? others : 0;
     yield->beside_others = others > 0;
     yield->handed = 0;

@@ -12,9 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long others get from the message to their request. */
-#define RLI_YIELD_MS 5
-
 struct rli_session;
 
 /* What is remembered of a name, also while nobody here waits for it. */
@@ -84,6 +81,8 @@ void rli_yield_to_others(rli_yield *yield);
 /* A release by another process began a yield, and said so: joins in, unless the others take no turns. Returns whether
  * there is a yield now. */
 bool rli_yield_join(rli_yield *yield);
+/* One of the others has the lock, however late it took that. */
+void rli_yield_note_turn(rli_yield *yield);
 /* Ends the check for other listeners that rli_yield_to_others began. `others`: how many listeners of other
  * processes there are; 0 or less: none, so the yield ends. Each of them gets one chance first: otherwise processes
  * that are quick to answer a message would keep out slow ones for ever. */

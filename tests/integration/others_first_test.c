@@ -19,10 +19,10 @@ TestSuite(others_first, .init = stage_open, .fini = stage_close);
 #define NAME    "o"
 #define THREADS 4 /* of each client */
 
-/* Of so many clients. */
-static void begin_crowd(crowd *busy, int clients)
+/* Of so many clients. wait_ms: as in crowd.h. */
+static void begin_crowd(crowd *busy, int clients, int64_t wait_ms)
 {
-    *busy = (crowd){.name = NAME, .turns = 1000000};
+    *busy = (crowd){.name = NAME, .turns = 1000000, .wait_ms = wait_ms};
     for (int i = 0; i < THREADS; i++) {
         crowd_add(busy, stage.client);
         if (clients == 2)
@@ -50,6 +50,7 @@ static bool take_elsewhere(void)
 /* How a listener of another library behaves for `ms`. */
 typedef struct habits {
     int64_t ms, late_ms; /* from the message to its request */
+    int64_t hold_ms;     /* a turn; 0: 1 ms */
     int64_t ignores_ms;  /* at first it only listens */
     int misses_each;     /* it sleeps for a while at every message of so many; 0: at none */
 } habits;
@@ -79,7 +80,7 @@ static outsider take_turns_elsewhere(const habits *how)
             continue;
         }
         self.turns++;
-        pass_ms(1);
+        pass_ms(how->hold_ms ? how->hold_ms : 1);
         foreign_release(NAME);
         pass_ms(1);
         self.soon += pttl_of(NAME) != -2;
@@ -88,14 +89,19 @@ static outsider take_turns_elsewhere(const habits *how)
     return self;
 }
 
-static outsider beside_a_crowd(int clients, habits how)
+static outsider beside_waits_of(int64_t wait_ms, int clients, habits how)
 {
     static crowd busy;
-    begin_crowd(&busy, clients);
+    begin_crowd(&busy, clients, wait_ms);
     outsider self = take_turns_elsewhere(&how);
     crowd_end(&busy);
     crowd_finish(&busy, 20000);
     return self;
+}
+
+static outsider beside_a_crowd(int clients, habits how)
+{
+    return beside_waits_of(0, clients, how);
 }
 
 /* The waiters of both clients stand aside for so long. */
@@ -135,6 +141,24 @@ TimedTest(others_first, who_miss_some_turns_keep_the_others)
 {
     outsider self = beside_a_crowd(2, (habits){.ms = 3000, .late_ms = 3, .misses_each = 5});
     cr_assert(self.turns >= 270, "%d turns in 3 s", self.turns);
+}
+
+/* A turn that lasts longer than anybody stands aside is a turn. */
+TimedTest(others_first, whose_turns_are_long_keep_them)
+{
+    for (int clients = 1; clients <= 2; clients++) {
+        outsider self = beside_a_crowd(clients, (habits){.ms = 4000, .late_ms = 3, .hold_ms = 20});
+        cr_assert(self.turns >= 155, "%d turns in 4 s beside %d clients", self.turns, clients);
+    }
+}
+
+/* Who waits for so short a time that it may be over meanwhile stands aside all the same. */
+TimedTest(others_first, beside_short_waits)
+{
+    for (int64_t wait_ms = 8; wait_ms <= 1000; wait_ms += 992) {
+        outsider self = beside_waits_of(wait_ms, 2, (habits){.ms = 2000, .late_ms = 1});
+        cr_assert(self.turns >= 500, "%d turns in 2 s beside waits of %lld ms", self.turns, (long long)wait_ms);
+    }
 }
 
 /* The registry is of another type: only the client that releases stands aside. */
@@ -227,17 +251,17 @@ static void assert_has_it_within(actor *waiter, rlock *lock, int64_t since_ms, i
     actor_end(waiter);
 }
 
-/* A waiter whose time would be over before the others have had theirs asks for the free lock at once. */
+/* A waiter whose time would be over before the others have had theirs asks once more before. */
 TimedTest(others_first, but_not_beyond_a_waiters_time)
 {
     redisContext *listening = listen_elsewhere();
     rlock *held = held_here(), *lock = lock_of(stage.other, NAME);
     int64_t since_ms = now_ms();
-    actor *told = waiter_of(lock, 200), *heir = waiter_of(lock_of(stage.client, NAME), 60000);
-    pass_ms(since_ms + 198 - now_ms());
+    actor *told = waiter_of(lock, 200), *heir = waiter_of(lock_of(stage.client, NAME), 230);
+    pass_ms(since_ms + 196 - now_ms());
     since_ms = now_ms();
     assert_ok(rlock_unlock(held));
-    assert_has_it_within(told, lock, since_ms, 1);
+    assert_has_it_within(told, lock, since_ms, 4);
     assert_has_it_within(heir, held, since_ms, 20);
     redisFree(listening);
 }

@@ -25,7 +25,9 @@ static void step(crowd *self)
 
 static rlock_status turn(crowd *self, rlock *lock)
 {
-    rlock_status status = rlock_lock(lock);
+    rlock_status status = self->wait_ms ? rlock_try_lock(lock, self->wait_ms, RLOCK_WATCHDOG) : rlock_lock(lock);
+    if (self->wait_ms && status == RLOCK_TIMEOUT)
+        return RLOCK_OK;
     if (status != RLOCK_OK)
         return status;
     int taken = 1;

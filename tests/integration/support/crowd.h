@@ -23,6 +23,7 @@ typedef struct member {
 struct crowd {
     const char *name;
     int turns;       /* of each member */
+    int64_t wait_ms; /* a turn for which it would wait longer is left out; 0: none is */
     int64_t hold_ms; /* how long a turn lasts */
     int nested;      /* how many more times each takes the lock in its turn */
 
