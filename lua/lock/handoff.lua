@@ -71,18 +71,21 @@ if ours or counter then
 
     -- Registers the successor if that was asked for. Answers whether it is registered.
     local function register()
-        if since == '0' then
+        if since == '' then
+            return false
+        elseif since == '0' then
             --@include lock/now.inc
         end
-        local added = since ~= '' and redis.pcall('zadd', waiters, 'NX', since, member)
+        local added = redis.pcall('zadd', waiters, 'NX', since, member)
         redis.pcall('pexpire', waiters, '90000')
         return type(added) == 'number'
     end
 
-    -- Frees the lock. Answers how many heard `0`.
-    local function free()
+    -- Frees the lock. Answers how many others listen: `known`, else how many heard `0`.
+    local function free(known)
         redis.call('del', lock)
-        return redis.call('publish', channel, '0')
+        local heard = redis.call('publish', channel, '0')
+        return counted and (known or heard) or 1 + (ours or 0)
     end
 
     -- The others, so many, come first. Tells so the guards, and the first registrant, which may be the successor: it asks
@@ -105,8 +108,7 @@ if ours or counter then
         elseif others <= ours then
             return nil
         end
-        local heard = free()
-        others = counted and (known or heard) or others
+        others = free(known)
         if counted and ours >= 0 and others > ours then
             return let_others_come_first(others)
         elseif waited_for then
@@ -120,9 +122,9 @@ if ours or counter then
         return yielded
     end
     if counter and not draw_token() then
-        local heard = free()
+        local others = free(counted and others_listen())
         call_waiter('0', member)
-        return -(counted and (others_listen() or heard) or 1 + (ours or 0))
+        return -others
     end
 end
 local pttl = redis.call('pttl', lock)

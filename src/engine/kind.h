@@ -77,7 +77,8 @@ typedef struct rli_acquire_result {
     bool beneath;   /* RLI_GRANTED: under the same owner's write hold */
     /* RLI_DENIED by a group lock: a session of this client holds one of the values. */
     bool has_rival;
-    /* RLI_DENIED although nobody holds the lock: another waiter is next. */
+    /* RLI_DENIED although nobody holds the lock: another waiter is next. A handoff answers this with `registered` when
+     * it left the lock to listeners of other libraries, and a registered waiter asks after them. */
     bool free;
     /* Handoff answers with `free` set: how many subscribers the script reports for the channel. */
     int heard;

@@ -162,20 +162,25 @@ void rli_yield_note_turn(rli_yield *yield)
     *yield->missed = (rli_missed){0};
 }
 
+/* A new row of handoffs begins. */
+static void begin_row(rli_yield *yield)
+{
+    yield->handed = 0;
+    yield->since_ms = rli_now_ms();
+}
+
 void rli_yield_note_others(rli_yield *yield, int others)
 {
     yield->yield_until_ms = others > 0 ? rli_after_ms(YIELD_MS) : 0;
     yield->chances_owed = others > 0 ? others : 0;
     yield->beside_others = others > 0;
-    yield->handed = 0;
-    yield->since_ms = rli_now_ms();
+    begin_row(yield);
 }
 
 void rli_yield_note_left(rli_yield *yield)
 {
     if (yield->joined) { /* a waiter here is told already */
-        yield->handed = 0;
-        yield->since_ms = rli_now_ms();
+        begin_row(yield);
         return;
     }
     rli_yield_note_others(yield, 0);

@@ -14,7 +14,7 @@
 
 struct rli_session;
 
-/* What is remembered of a name, also while nobody here waits for it. */
+/* What a client remembers of a name even while no thread of it waits there. */
 typedef struct rli_missed {
     int in_a_row; /* in how many joined yields in a row none of the others took its chance… */
     int unheeded; /* …so that the next ones, so many, are not joined */

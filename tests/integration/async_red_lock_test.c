@@ -53,7 +53,7 @@ static void release(rlock *lock)
     assert_ends(end, RLOCK_OK);
 }
 
-/* Its client may have given up before a late answer, which leaves the lock free all the same. */
+/* The client may give up before a late answer comes; the lock is released all the same. */
 static void release_impatiently(rlock *lock)
 {
     ending end = {0};

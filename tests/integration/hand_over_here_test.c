@@ -25,15 +25,6 @@ static actor *wait_here(rlock *lock)
     return heir_start(&kind_reentrant, lock);
 }
 
-/* Somebody of another process who hears that the lock is free, and never takes it. Ended by redisFree. */
-static redisContext *listen_elsewhere(void)
-{
-    redisContext *connection = redisConnectUnix(server_socket(stage.server));
-    cr_assert(connection && !connection->err, "no connection to listen on");
-    freeReplyObject(redisCommand(connection, "SUBSCRIBE %s", channel_of(NAME)));
-    return connection;
-}
-
 static void end_turn(actor *waiter, rlock *lock)
 {
     assert_ok(actor_unlock(waiter, lock));
@@ -262,7 +253,7 @@ Test(hand_over_here, is_freed_for_others_now_and_then)
     static crowd busy = {.name = NAME, .turns = 100};
     for (int i = 0; i < 4; i++)
         crowd_add(&busy, stage.client);
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     monitor *tap = monitor_open();
     int64_t since_ms = now_ms();
     crowd_run(&busy, 30000);
@@ -414,7 +405,7 @@ TimedTest(hand_over_here, lets_a_try_without_wait_pass_those_who_stand_aside)
     assert_ok(rlock_lock(lock));
     for (int i = 0; i < MOST + 2; i++)
         waiters[i] = wait_here(lock);
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     assert_ok(rlock_unlock(lock));
     int done = 0, met = 0;
     for (; done < MOST + 2; done++) {

@@ -31,15 +31,6 @@ static void begin_crowd(crowd *busy, int clients, int64_t wait_ms)
     crowd_begin(busy);
 }
 
-/* Somebody of another library, who hears that the lock is free and then asks. */
-static redisContext *listen_elsewhere(void)
-{
-    redisContext *connection = redisConnectUnix(server_socket(stage.server));
-    cr_assert(connection && !connection->err, "no connection to listen on");
-    freeReplyObject(redisCommand(connection, "SUBSCRIBE %s", channel_of(NAME)));
-    return connection;
-}
-
 static bool take_elsewhere(void)
 {
     static const char take[] = "if redis.call('exists', KEYS[1]) == 1 then return 0 end "
@@ -63,7 +54,7 @@ typedef struct outsider {
 static outsider take_turns_elsewhere(const habits *how)
 {
     outsider self = {0};
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     int64_t since_ms = now_ms();
     for (int heard = 1; now_ms() < since_ms + how->ms; heard++) {
         redisReply *message = NULL;
@@ -152,7 +143,7 @@ TimedTest(others_first, whose_turns_are_long_keep_them)
     }
 }
 
-/* Who waits for so short a time that it may be over meanwhile stands aside all the same. */
+/* A waiter stands aside even if its time may be up before the others have had their turn. */
 TimedTest(others_first, beside_short_waits)
 {
     for (int64_t wait_ms = 8; wait_ms <= 1000; wait_ms += 992) {
@@ -193,7 +184,7 @@ static int turns_of(int threads, int clients)
 static void assert_is_left(int threads, int clients, int percent)
 {
     int alone = turns_of(threads, clients);
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     int beside = turns_of(threads, clients);
     redisFree(listening);
     cr_assert(beside > alone * percent / 100, "%d turns alone, %d beside a listener", alone, beside);
@@ -254,7 +245,7 @@ static void assert_has_it_within(actor *waiter, rlock *lock, int64_t since_ms, i
 /* A waiter whose time would be over before the others have had theirs asks once more before. */
 TimedTest(others_first, but_not_beyond_a_waiters_time)
 {
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     rlock *held = held_here(), *lock = lock_of(stage.other, NAME);
     int64_t since_ms = now_ms();
     actor *told = waiter_of(lock, 200), *heir = waiter_of(lock_of(stage.client, NAME), 230);
@@ -270,7 +261,7 @@ TimedTest(others_first, but_not_beyond_a_waiters_time)
  * the others are done. */
 TimedTest(others_first, are_followed_by_the_next_when_the_first_leaves)
 {
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     rlock *held = held_here();
     rlock_cancel *token = rlock_cancel_new();
     int64_t before = server_count_waiting(stage.server, channel_of(NAME));
@@ -298,11 +289,12 @@ TimedTest(others_first, are_followed_by_the_next_when_the_first_leaves)
 TimedTest(others_first, are_followed_though_the_first_has_died)
 {
     static const char dying[] = "5c1c1ad2-6b0e-8f6a-9d5e-0b7c5e8f1a2b";
-    redisContext *listening = listen_elsewhere();
+    redisContext *listening = foreign_subscribe(channel_of(NAME));
     rlock *held = held_here();
     freeReplyObject(redisCommand(listening, "SUBSCRIBE %s:%s", channel_of(NAME), dying));
-    freeReplyObject(server_command(stage.server, "ZADD rlock_waiters:{" NAME "} 1 %b", "5c1c1ad2-6b0e-8f6a-9d5e-0b7c5e8f1a2b:1 30000",
-                                   sizeof dying - 1 + 8));
+    char place[64];
+    snprintf(place, sizeof place, "%s:1 30000", dying);
+    freeReplyObject(server_command(stage.server, "ZADD rlock_waiters:{" NAME "} 1 %s", place));
     actor *heir = waiter_of(lock_of(stage.client, NAME), 60000);
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(held));

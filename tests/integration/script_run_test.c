@@ -83,15 +83,6 @@ Test(script_run, of_a_handoff_to_a_shorter_lease_tells_a_registered_waiter)
 
 /* --- a handoff beside a listener of another library --- */
 
-/* Ended by redisFree. */
-static redisContext *listen_on(const char *subscribe)
-{
-    redisContext *connection = redisConnectUnix(server_socket(stage.server));
-    cr_assert(connection && !connection->err);
-    freeReplyObject(redisCommand(connection, subscribe));
-    return connection;
-}
-
 /* The owner "old" hands over to "heir:8". since: of its registration. */
 static int64_t hand_over_beside(int ours, const char *since)
 {
@@ -99,18 +90,23 @@ static int64_t hand_over_beside(int ours, const char *since)
                           loaded(&rli_script_lock_handoff), ours, since);
 }
 
+/* Since when the successor has waited, as the registry has it. */
+static int64_t heir_since(void)
+{
+    return server_integer(stage.server, "EVAL %s 0", "return tonumber(redis.call('zscore', 'rlock_waiters:{" NAME
+                                                     "}', 'heir:8 30000'))");
+}
+
 Test(script_run, of_a_handoff_leaves_the_lock_to_others_and_says_so_in_order)
 {
     hold_and_register();
-    redisContext *listening = listen_on("SUBSCRIBE " CHANNEL " " CHANNEL ":client " CHANNEL ":guards");
-    redisContext *other = listen_on("SUBSCRIBE " CHANNEL); /* than the guard above */
+    redisContext *listening = foreign_subscribe(CHANNEL);
+    freeReplyObject(redisCommand(listening, "SUBSCRIBE " CHANNEL ":client"));
+    freeReplyObject(redisCommand(listening, "SUBSCRIBE " CHANNEL ":guards"));
+    redisContext *other = foreign_subscribe(CHANNEL); /* than the guard above */
     cr_assert(hand_over_beside(0, "2") == 5);
     static const char *const expected[][2] = {{CHANNEL, "0"}, {CHANNEL ":guards", "others"}, {CHANNEL ":client", "others"}};
     redisReply *reply = NULL;
-    for (int i = 0; i < 2; i++) { /* the confirmations of the other two */
-        cr_assert(redisGetReply(listening, (void **)&reply) == REDIS_OK);
-        freeReplyObject(reply);
-    }
     for (int i = 0; i < 3; i++) {
         cr_assert(redisGetReply(listening, (void **)&reply) == REDIS_OK && reply->elements == 3);
         cr_assert_str_eq(reply->element[1]->str, expected[i][0]);
@@ -119,8 +115,7 @@ Test(script_run, of_a_handoff_leaves_the_lock_to_others_and_says_so_in_order)
     }
     cr_assert(pttl_of(NAME) == -2);
     cr_assert(server_integer(stage.server, "ZCARD rlock_waiters:{" NAME "}") == 1); /* who was told has left it */
-    cr_assert(server_integer(stage.server, "EVAL %s 0", "return tonumber(redis.call('zscore', 'rlock_waiters:{" NAME
-                                                        "}', 'heir:8 30000'))") == 2);
+    cr_assert(heir_since() == 2);
     assert_between(server_integer(stage.server, "PTTL rlock_waiters:{" NAME "}"), 1, 90000);
     redisFree(other);
     redisFree(listening);
@@ -131,10 +126,9 @@ Test(script_run, of_a_handoff_that_leaves_the_lock_to_others_keeps_the_successor
 {
     hold_and_register();
     cr_assert(server_integer(stage.server, "ZADD rlock_waiters:{" NAME "} 2 %s", "heir:8 30000") == 1);
-    redisContext *listening = listen_on("SUBSCRIBE " CHANNEL ":client"), *other = listen_on("SUBSCRIBE " CHANNEL);
+    redisContext *listening = foreign_subscribe(CHANNEL ":client"), *other = foreign_subscribe(CHANNEL);
     cr_assert(hand_over_beside(0, "0") == 5);
-    cr_assert(server_integer(stage.server, "EVAL %s 0", "return tonumber(redis.call('zscore', 'rlock_waiters:{" NAME
-                                                        "}', 'heir:8 30000'))") == 2);
+    cr_assert(heir_since() == 2);
     redisFree(other);
     redisFree(listening);
 }
@@ -142,7 +136,7 @@ Test(script_run, of_a_handoff_that_leaves_the_lock_to_others_keeps_the_successor
 /* Nobody hears whose turn it is after the others: the successor has to look by itself. */
 Test(script_run, of_a_handoff_that_can_tell_no_waiter_says_how_many_others_there_are)
 {
-    redisContext *other = listen_on("SUBSCRIBE " CHANNEL);
+    redisContext *other = foreign_subscribe(CHANNEL);
     hold_and_register();
     cr_assert(hand_over_beside(0, "0") == -1);
     cr_assert(pttl_of(NAME) == -2 && server_integer(stage.server, "EXISTS rlock_waiters:{" NAME "}") == 0);
@@ -157,7 +151,7 @@ Test(script_run, of_a_handoff_that_can_tell_no_waiter_says_how_many_others_there
 Test(script_run, of_a_handoff_that_frees_the_lock_in_any_case_tells_a_registered_waiter_to_ask)
 {
     hold_and_register();
-    redisContext *listening = listen_on("SUBSCRIBE " CHANNEL ":client"), *other = listen_on("SUBSCRIBE " CHANNEL);
+    redisContext *listening = foreign_subscribe(CHANNEL ":client"), *other = foreign_subscribe(CHANNEL);
     cr_assert(hand_over_beside(-1, "0") == -1);
     cr_assert(server_heard(stage.server, CHANNEL ":client", "0", 10000));
     redisFree(other);

@@ -33,7 +33,7 @@ void rli_reentrant_acquire(rli_call *call, const rli_request *request)
 #define HANDED_OFF      2
 #define SUCCESSOR_HOLDS 3       /* an earlier attempt handed it over */
 #define OFFERED         4       /* to a waiter of another client */
-#define LEFT_TO_OTHERS  5
+#define LEFT_TO_OTHERS  5       /* freed for listeners of other libraries */
 #define HEARD_MAX       1000000 /* caps the reported number of subscribers */
 
 static void hand_over(rli_call *call, const rli_request *request)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a listener was told beyond that something has happened. All zero: nothing. */
+/* What the messages to a listener said. All zero: there was none. */
 typedef struct rli_told {
     bool message;      /* it was a message, not only news of the subscription */
     bool others_first; /* among them RLI_OTHERS_FIRST */

@@ -142,9 +142,7 @@ void foreign_queue(const char *name, int number, int64_t left_ms)
 
 redisContext *foreign_listen(const char *name, int number)
 {
-    redisContext *listening = redisConnectUnix(server_socket(stage.server));
-    cr_assert(listening && !listening->err, "no connection to listen on");
-    freeReplyObject(redisCommand(listening, "SUBSCRIBE %s", waiter_channel(name, foreign_owner(number))));
+    redisContext *listening = foreign_subscribe(waiter_channel(name, foreign_owner(number)));
     cr_assert(server_wait_subscribers(stage.server, waiter_channel(name, foreign_owner(number)), 1, 5000));
     return listening;
 }

@@ -127,6 +127,14 @@ void foreign_hold(const char *name, int64_t lease_ms)
         freeReplyObject(server_command(stage.server, "PEXPIRE %s %lld", name, (long long)lease_ms));
 }
 
+redisContext *foreign_subscribe(const char *channel)
+{
+    redisContext *connection = redisConnectUnix(server_socket(stage.server));
+    cr_assert(connection && !connection->err, "no connection to listen on");
+    freeReplyObject(redisCommand(connection, "SUBSCRIBE %s", channel));
+    return connection;
+}
+
 void foreign_vanish(const char *name)
 {
     freeReplyObject(server_command(stage.server, "DEL %s", name));

@@ -36,6 +36,8 @@ const char *holder_of(const char *name);
 void foreign_hold(const char *name, int64_t lease_ms);
 void foreign_release(const char *name);
 void foreign_vanish(const char *name);
+/* A connection of such a program that is subscribed to the channel; ended by redisFree. */
+struct redisContext *foreign_subscribe(const char *channel);
 
 /* The channel of the lock `name`, by Redisson's rule, as static text. */
 const char *channel_of(const char *name);

@@ -265,6 +265,13 @@ static bool is_offer(const char *said)
     return number > 0 && *said != '0' && ms > number && length > 0 && said[ms] != '0' && !said[ms + length];
 }
 
+/* What follows `channel` in the name of the message's own, which begins with it; NULL: it does not. */
+static const char *behind_channel(const wire_message *one, const char *channel)
+{
+    size_t length = strlen(channel);
+    return strncmp(one->channel, channel, length) == 0 ? one->channel + length : NULL;
+}
+
 /* Whom an offer tells relies on it, also if the script broke off: the field stands, for as long as was said. */
 static void check_offers(const char *script, const host *at, const char *name)
 {
@@ -272,9 +279,8 @@ static void check_offers(const char *script, const host *at, const char *name)
     wire_channel(EXCLUSIVE, name, channel);
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
-        const char *behind = one->channel + strlen(channel);
-        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !(is_client(behind) || is_fair_waiter(behind)) ||
-            !is_offer(one->text) || one->heard == 0)
+        const char *behind = behind_channel(one, channel);
+        if (!behind || !(is_client(behind) || is_fair_waiter(behind)) || !is_offer(one->text) || one->heard == 0)
             continue;
         size_t digits = strspn(one->text, "0123456789");
         snprintf(heir, sizeof heir, "%.36s:%.*s", behind + 1, (int)digits, one->text);
@@ -318,8 +324,8 @@ static void check_left_to_others(const char *script, const host *at, const sim_r
     bool told = false, stands = registry && registry->type == VALUE_ZSET && table_find(&registry->members, text_of(member));
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
-        const char *behind = one->channel + strlen(channel);
-        if (strncmp(one->channel, channel, strlen(channel)) != 0 || !is_client(behind) || one->heard == 0)
+        const char *behind = behind_channel(one, channel);
+        if (!behind || !is_client(behind) || one->heard == 0)
             continue;
         told = told || strcmp(one->text, "others") == 0;
         stands = stands || strncmp(member, behind + 1, 36) == 0;
@@ -343,13 +349,11 @@ static void check_messages(const char *script, wire_family which, const char *na
 {
     char channel[TEXT_SIZE];
     wire_channel(which, name, channel);
-    size_t length = strlen(channel);
     for (int i = 0; i < wire_now.count; i++) {
         const wire_message *one = &wire_now.told[i];
-        bool there = strncmp(one->channel, channel, length) == 0;
-        const char *behind = there ? one->channel + length : "";
-        bool ours = there && (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
-        if (is_among_ours(which, behind, one->text))
+        const char *behind = behind_channel(one, channel);
+        bool ours = behind && (which == QUEUED ? *behind == ':' : *behind == 0 || (which == EXCLUSIVE && is_client(behind)));
+        if (behind && is_among_ours(which, behind, one->text))
             continue;
         bool known = which == SEMAPHORES || which == PERMIT_SEMAPHORES || strcmp(one->text, "0") == 0 ||
                      ((which == READING || which == WRITING || which == LATCHES) && strcmp(one->text, "1") == 0);
