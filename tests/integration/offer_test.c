@@ -72,7 +72,7 @@ Test(offer, is_relied_on_no_longer_than_it_stands)
     actor_end(waiter);
 }
 
-Test(offer, of_a_fenced_lock_takes_a_request_for_the_token)
+TimedTest(offer, of_a_fenced_lock_takes_a_request_for_the_token)
 {
     rlock *lock = rlock_get_fenced_lock(stage.client, NAME), *held = rlock_get_fenced_lock(stage.other, NAME);
     uint64_t before = 0, token = 0;
@@ -89,7 +89,7 @@ Test(offer, of_a_fenced_lock_takes_a_request_for_the_token)
 }
 
 /* Nobody would make a lease of it. */
-Test(offer, that_is_shorter_than_the_own_lease_takes_a_request)
+TimedTest(offer, that_is_shorter_than_the_own_lease_takes_a_request)
 {
     rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
     actor *waiter = waiter_of(lock, 20000);
@@ -100,7 +100,7 @@ Test(offer, that_is_shorter_than_the_own_lease_takes_a_request)
 }
 
 /* It would count from when the waiter was registered, and nobody would lengthen it. */
-Test(offer, that_is_as_long_as_the_own_lease_takes_a_request)
+TimedTest(offer, that_is_as_long_as_the_own_lease_takes_a_request)
 {
     rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
     actor *waiter = waiter_of(lock, 1000);
@@ -125,7 +125,7 @@ Test(offer, is_no_longer_than_the_own_lease)
 }
 
 /* It may be told late of an offer that has ended in between. */
-Test(offer, takes_a_request_of_a_waiter_that_has_asked_again)
+TimedTest(offer, takes_a_request_of_a_waiter_that_has_asked_again)
 {
     rlock *lock = lock_of(stage.client, NAME), *held = held_elsewhere();
     actor *waiter = waiter_of(lock, RLOCK_WATCHDOG);

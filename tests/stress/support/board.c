@@ -31,19 +31,28 @@ board *board_open(const char *path)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool board_count_up(board *self, int64_t total)
+/* A process may stand still while the others have all `total` turns: they go on until it has had one, too. */
+static bool is_over(board *self, long long turns, int64_t total, int side)
 {
-    int64_t value = atomic_load(&self->counter);
-    if (value >= total)
+    bool over = turns >= total && atomic_load(&self->missing) == 0;
+    if (!over)
+        atomic_fetch_and(&self->missing, ~(long long)side);
+    return over;
+}
+
+bool board_count_up(board *self, int64_t total, int side)
+{
+    long long value = atomic_load(&self->counter);
+    if (is_over(self, value, total, side))
         return false;
     sched_yield();
     atomic_store(&self->counter, value + 1);
     return true;
 }
 
-bool board_claim(board *self, int64_t total)
+bool board_claim(board *self, int64_t total, int side)
 {
-    if (atomic_fetch_add(&self->counter, 1) < total)
+    if (!is_over(self, atomic_fetch_add(&self->counter, 1), total, side))
         return true;
     atomic_fetch_sub(&self->counter, 1);
     return false;

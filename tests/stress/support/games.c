@@ -19,7 +19,7 @@ static bool count_up(const player *self, rlock *lock)
             board_accuse(self->board);
         atomic_store(&self->board->token, (long long)token);
     }
-    return board_count_up(self->board, self->game->total);
+    return board_count_up(self->board, self->game->total, self->side);
 }
 
 rlock_status play_turns(player *self)
@@ -42,7 +42,7 @@ static rlock_status write_once(player *self, rlock *lock, bool *more)
     rlock_status status = rlock_lock(lock);
     if (status != RLOCK_OK)
         return status;
-    if ((*more = board_count_up(self->board, self->game->total))) {
+    if ((*more = board_count_up(self->board, self->game->total, self->side))) {
         sched_yield();
         atomic_store(&self->board->mirror, atomic_load(&self->board->counter));
         self->turns++;
@@ -80,7 +80,7 @@ rlock_status play_readers(player *self)
 static bool be_inside(player *self)
 {
     board_enter(self->board, self->game->limit);
-    bool more = board_claim(self->board, self->game->total);
+    bool more = board_claim(self->board, self->game->total, self->side);
     self->turns += more;
     board_leave(self->board);
     return more;
@@ -157,7 +157,8 @@ static void *play(void *arg)
     return NULL;
 }
 
-rlock_status game_play(const game *rules, rlock_client *client, int threads, const char *path, int64_t *turns)
+rlock_status game_play(const game *rules, rlock_client *client, int threads, const char *path, int side,
+                       int64_t *turns)
 {
     struct seat seats[THREADS_MAX];
     pthread_t running[THREADS_MAX];
@@ -165,7 +166,7 @@ rlock_status game_play(const game *rules, rlock_client *client, int threads, con
     board *shared = board_open(path);
     int count = 0;
     for (; shared && count < threads && count < THREADS_MAX; count++) {
-        seats[count] = (struct seat){{client, rules, shared, 0}, RLOCK_OK};
+        seats[count] = (struct seat){{client, rules, shared, side, 0}, RLOCK_OK};
         if (pthread_create(&running[count], NULL, play, &seats[count]) != 0)
             break;
     }

@@ -12,6 +12,7 @@ typedef struct player {
     rlock_client *client;
     const struct game *game;
     board *board;
+    int side;      /* its bit on the board */
     int64_t turns; /* out: how many were its own */
 } player;
 
@@ -20,9 +21,8 @@ typedef struct game {
     const char *name;      /* the object's */
     const lock_kind *kind; /* of a lock; NULL for others */
     rlock_status (*play)(player *self);
-    int64_t total;         /* turns, of all players together */
+    int64_t total;         /* turns, of all players together; more if a side had none of these */
     int64_t limit;         /* how many may be inside at once; of the latch: how many play */
-    bool no_shares;        /* a side may have no turn before all are over */
 } game;
 
 /* Lock, count up, unlock; a fenced lock's token must be newer than the one before. */
@@ -38,6 +38,7 @@ rlock_status play_rounds(player *self);
 
 /* Plays in `threads` threads at once; the first failure, its words on stderr, and in *turns how many
  * were had. Asserts nothing, for it runs in children. */
-rlock_status game_play(const game *rules, rlock_client *client, int threads, const char *path, int64_t *turns);
+rlock_status game_play(const game *rules, rlock_client *client, int threads, const char *path, int side,
+                       int64_t *turns);
 
 #endif

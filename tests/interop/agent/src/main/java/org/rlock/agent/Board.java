@@ -21,7 +21,9 @@ final class Board {
     private static final int INSIDE = 3;
     private static final int MOST = 4;
     private static final int WRONG = 5;
-    private static final int WORDS = 6;
+    private static final int MISSING = 6;
+    private static final int WORDS = 7;
+    private static final long OWN_SIDE = 1;
 
     private final ByteBuffer memory;
 
@@ -56,10 +58,19 @@ final class Board {
         set(MIRROR, value);
     }
 
+    /** Whether there were so many turns, and each side had one; else it has one now. */
+    private boolean isOver(long turns, long total) {
+        boolean over = turns >= total && get(MISSING) == 0;
+        if (!over) {
+            LONG.getAndBitwiseAnd(memory, MISSING * Long.BYTES, ~OWN_SIDE);
+        }
+        return over;
+    }
+
     /** Reads, lets others run, writes: two inside at once lose a turn. */
     boolean countUp(long total) {
         long value = get(COUNTER);
-        if (value >= total) {
+        if (isOver(value, total)) {
             return false;
         }
         Thread.yield();
@@ -69,7 +80,7 @@ final class Board {
 
     /** The same for many who are inside at once. */
     boolean claim(long total) {
-        if (add(COUNTER, 1) < total) {
+        if (!isOver(add(COUNTER, 1), total)) {
             return true;
         }
         add(COUNTER, -1);
