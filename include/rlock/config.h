@@ -58,7 +58,7 @@ typedef struct rlock_config {
     int lock_watchdog_batch_size;
     /* timeout: 1 ms to a day (3000). How long one attempt waits for its answer. A server that stalls for less
      * than this fails no attempt to lock, however short its wait; and while no server answers, an attempt to
-     * lock may overrun its wait by this. */
+     * lock may overrun its wait by this and about 100 ms, and by slavesSyncTimeout where there are replicas. */
     int64_t timeout_ms;
     /* connectTimeout: 1 ms to a day (10000). For one attempt to connect: host name lookup, TCP and TLS. */
     int64_t connect_timeout_ms;
@@ -66,8 +66,8 @@ typedef struct rlock_config {
     int64_t subscription_timeout_ms;
     /* retryAttempts: 0 to 1000 (4). How many attempts may follow the first one. */
     int retry_attempts;
-    /* retryDelay's baseDelay: 0 to a day (1000). The pause before attempt n+1 is d/2 + random(0…d/2), where d
-     * = min(max, base·2ⁿ). In URLs: retryBaseDelay. */
+    /* retryDelay's baseDelay: 0 to a day (1000). The pause after the n-th failed attempt is d/2 + random(0…d/2),
+     * where d = min(max, base·2ⁿ⁻¹). In URLs: retryBaseDelay. */
     int64_t retry_base_delay_ms;
     /* retryDelay's maxDelay: 0 to a day (2000). In URLs: retryMaxDelay. */
     int64_t retry_max_delay_ms;

@@ -65,8 +65,8 @@ RLOCK_API rlock *rlock_get_spin_lock_with(rlock_client *client, const char *name
  * that no other owner has. It is the lock of redis-py, of npm's redlock and of many programs that have no library, and
  * shares names with them; Redisson knows no such lock.
  * The server stores no hold count; this process counts. Such programs publish no message when they release, so waiters
- * ask repeatedly, with pauses of 50 ms at first and up to 200 ms, and when the token expires; a release by this library
- * wakes them at once. A token without expiry is waited for as long as it stands, and never broken. */
+ * ask repeatedly, with pauses of 25 to 50 ms at first and up to 200 ms, and when the token expires; a release by this
+ * library wakes them at once. A token without expiry is waited for as long as it stands, and never broken. */
 RLOCK_API rlock *rlock_get_token_lock(rlock_client *client, const char *name);
 
 /* Makes a token lock with another back-off, which is copied. NULL: as rlock_get_token_lock. */
@@ -168,16 +168,16 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters,
  * unless NAME has a hash tag in braces. All programs must use the same number of parts.
  * An acquire takes any part that is free; they are asked in random order. When none is free it waits for one of them,
- * for 20 to 200 ms, and then looks at all again. An owner that holds a part takes the same one again.
+ * for 10 to 200 ms, and then looks at all again. An owner that holds a part takes the same one again.
  * Differences from what is said below for all locks:
  * rlock_unlock, rlock_is_held, rlock_get_hold_count, rlock_valid_for: of the part that this owner holds by the sharded
  * lock. What it holds by the part's name is not counted, and not given back.
  * rlock_is_locked             whether all parts are held.
  * rlock_remain_time_to_live   of the part that is free first; -2: one is free.
  * rlock_force_unlock          frees all parts; *was_locked: whether any was held.
- * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked, or none of the free ones
- * acquired. While one could, it stands in for the others. Each server that does not answer makes an acquire up to
- * 750 ms longer than its wait, whatever its number of parts.
+ * RLOCK_UNAVAILABLE, RLOCK_SERVER, RLOCK_NOT_SYNCED: none of the parts could be asked or acquired. While others hold
+ * one, it is RLOCK_TIMEOUT. Each server that does not answer makes an acquire up to 750 ms longer than its wait,
+ * whatever its number of parts.
  * rlock_name                  is NULL. rlock_on_lost reports the part that was lost, by its name.
  * NULL: RLOCK_INVALID, RLOCK_NO_MEMORY, RLOCK_CLOSED or RLOCK_FORKED; see rlock_last_error(). End it with rlock_free().
  * Any thread. */
@@ -239,8 +239,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_lease(rlock *lock, int64_t le
  * Also RLOCK_TIMEOUT: not held, and no longer in any queue.
  * RLOCK_UNAVAILABLE if the server answers neither before the wait ends nor within the configured timeout
  * (3000 ms) of a request. So a server that stalls for less than the timeout fails no call, however short its
- * wait; and while a server is away, the call overruns its wait by the timeout and about 100 ms at most. If
- * all configured attempts have failed before that, the call ends then. */
+ * wait; and while a server is away, the call overruns its wait by the timeout and about 100 ms at most (where there are
+ * replicas, by slavesSyncTimeout, too). If all configured attempts have failed before that, the call ends then. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock(rlock *lock, int64_t wait_ms, int64_t lease_ms);
 
 /* All options of an acquire. Start from RLOCK_LOCK_OPTIONS_INIT: no limit, renewed by the watchdog. */
@@ -318,8 +318,8 @@ RLOCK_API rlock_status rlock_unlock(rlock *lock);
 /* Extends this owner's hold: with all its levels it lasts for at least lease_ms from now (1 to RLOCK_LEASE_MAX_MS), on
  * the server and by rlock_valid_for. Shortens nothing. A hold under the watchdog is renewed as before; so it lasts
  * longer if the process dies, until the end of the extension.
- * Multi lock: all members, in turn, until one fails. Red lock: more than half of the members must be extended. Sharded
- * lock: the part that this owner holds.
+ * Multi lock: all members, those of one client together; after one has failed, no further ones. Red lock: more than
+ * half of the members must be extended. Sharded lock: the part that this owner holds.
  * RLOCK_OK            extended.
  * RLOCK_NOT_OWNER     this owner does not hold the lock.
  * RLOCK_LOST          the hold had expired or was forced open before it could be extended. It stays lost: unlock as

@@ -37,9 +37,9 @@ extern "C" {
  * RLOCK_NOT_OWNER    Java: IllegalMonitorStateException.
  * RLOCK_LOST         this owner held the lock, but the hold expired, was deleted or was forced open.
  * RLOCK_CANCELLED    Java: InterruptedException. Not held.
- * RLOCK_UNAVAILABLE  of an acquire: not held; if an unanswered request may have acquired the lock, that is undone in
- *                    the background. Of other calls: what the call says of it; an unlock has given up the hold, an
- *                    extend keeps it.
+ * RLOCK_UNAVAILABLE  of an acquire: nothing new is held; if an unanswered request may have acquired the lock, that is
+ *                    undone in the background. Of other calls: what the call says of it; an unlock has given up the
+ *                    hold, an extend keeps it.
  * RLOCK_UNKNOWN      only from operations that cannot be repeated safely, such as force unlock.
  * RLOCK_NOT_SYNCED   only of acquires, with servers that have replicas: not held.
  * RLOCK_SERVER       READONLY, OOM, NOPERM, WRONGTYPE…; rlock_last_error() has the server's words. */
