@@ -64,8 +64,9 @@ void call_end_with(call *self, rlock_status status, const char *error)
     self->ended_ns = world_now_ns();
     /* It may have been repeated, and what was sent first may come yet. */
     bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
-    /* A red lock that is granted by most of its members may not know of the others. */
-    self->worker->of->doubts |= status != RLOCK_OK || repeated || kind_of(self) == RED;
+    /* These are granted though a member or a part has not answered. */
+    bool stands_in = kind_of(self) == RED || kind_of(self) == SHARDED;
+    self->worker->of->doubts |= status != RLOCK_OK || repeated || stands_in;
     snprintf(self->message, sizeof self->message, "%s", error);
     timeline(thread_title(self->worker->thread), "  %s → %s%s%s", step_word(self->step->kind), rlock_strstatus(status),
              status == RLOCK_OK ? "" : ": ", status == RLOCK_OK ? "" : self->message);
@@ -430,7 +431,7 @@ void judge_extend(call *self, validity by)
 {
     hold *held = self->hold;
     judge_any(self);
-    if (self->status == RLOCK_OK)
+    if (self->status != RLOCK_NOT_OWNER && self->status != RLOCK_LOST) /* it may have run, whatever the call answered */
         note_lease(self);
     if (self->status == RLOCK_TIMEOUT || self->status == RLOCK_CANCELLED || self->status == RLOCK_UNKNOWN ||
         self->status == RLOCK_ALREADY_HELD || self->status == RLOCK_NOT_SYNCED)
