@@ -12,23 +12,13 @@
 --   0    the owner still holds the lock
 --   1    freed, or offered to a registered waiter
 -- Publishes `0` on the channel when it freed the lock; and on the channel of the client of the registered waiter that is
--- to have it next `NUMBER MS` when it offered it the lock (waiters.inc), else `0`. A waiter that leaves in vain may have to
--- tell the next one, too.
+-- to have it next `NUMBER MS` when it offered it the lock (waiters.inc), else `0`.
 -- Repeatable: it sets the hold count; a second last release finds no field and changes nothing.
 local lock, channel, owner, count, lease_ms = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --@include lock/registry.inc
-local rank, stood
-if ARGV[5] then
-    local member = owner .. ' ' .. ARGV[5]
-    rank, stood = redis.pcall('zrank', waiters, member), redis.pcall('zrem', waiters, member)
-end
+local stood = ARGV[5] and redis.pcall('zrem', waiters, owner .. ' ' .. ARGV[5])
 if redis.call('hexists', lock, owner) == 0 then
-    local call_next = stood == 0 -- it was told that its turn has come, and leaves without it
-    if rank == 0 then -- it listened to the channel if the holder is of another library; now the next one does
-        --@include lock/foreign.inc
-        call_next = foreign
-    end
-    if call_next then
+    if stood == 0 then -- it was told that its turn has come, and leaves without it
         --@include lock/first.inc
         --@include lock/waiters.inc
     end

@@ -293,28 +293,3 @@ Test(registry, waiter_hears_the_release_of_another_library)
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
 }
-
-/* Only the first waiters listen to that channel. When they leave, another one does. */
-TimedTest(registry, waiter_hears_the_release_of_another_library_though_the_first_ones_have_left)
-{
-    foreign_hold(NAME, 60000);
-    actor *first[2];
-    for (int i = 0; i < 2; i++) {
-        first[i] = actor_start();
-        actor_begin_try(first[i], lock_of(i ? stage.other : stage.client, NAME), 100 * (i + 1), RLOCK_WATCHDOG);
-        cr_assert(actor_asleep(first[i], 5000));
-    }
-    rlock *lock = lock_of(stage_client(""), NAME);
-    actor *waiter = waiter_of(lock);
-    for (int i = 0; i < 2; i++) {
-        assert_status(actor_finish(first[i], 5000), RLOCK_TIMEOUT);
-        actor_end(first[i]);
-    }
-    pass_ms(20);
-    int64_t since_ms = now_ms();
-    foreign_release(NAME);
-    assert_ok(actor_finish(waiter, 5000));
-    assert_between(actor_ended_at(waiter) - since_ms, 0, 5);
-    assert_ok(actor_unlock(waiter, lock));
-    actor_end(waiter);
-}
