@@ -10,6 +10,7 @@
 #include "tests/support/scripts.h"
 #include "tests/support/server_parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,6 +291,29 @@ Test(registry, waiter_hears_the_release_of_another_library)
     cr_assert(wait_listened_to_all() && actor_asleep(waiter, 5000));
     foreign_release(NAME);
     assert_ok(actor_finish_soon(waiter, 900));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+#define DEAD 20
+
+/* Their processes have died. No release of ours comes by that would pass over them. */
+TimedTest(registry, waiter_hears_the_release_of_another_library_behind_dead_ones)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    foreign_hold(NAME, 60000);
+    for (int i = 1; i <= DEAD; i++) {
+        char place[64];
+        snprintf(place, sizeof place, GHOST ":%d 30000", i);
+        cr_assert(server_integer(stage.server, "ZADD " REGISTRY " %d %s", i, place) == 1);
+    }
+    actor *waiter = waiter_of(lock);
+    pass_ms(1000 + DEAD * 250 + 100); /* it has asked anew */
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 2);
+    int64_t since_ms = now_ms();
+    foreign_release(NAME);
+    assert_ok(actor_finish(waiter, 20000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, 5);
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
 }
