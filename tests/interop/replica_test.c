@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define NAME "order"
-#define SECTION "timeout: 10000\nretryAttempts: 1\nretryDelay: !<org.redisson.config.ConstantDelay> {delay: PT0.1S}\n"
+/* A JVM that stands still for two seconds is to write its command when it goes on. */
+#define SECTION "timeout: 10000\nretryAttempts: 1\nretryDelay: !<org.redisson.config.ConstantDelay> {delay: PT2S}\n"
 #define QUICK_SYNC "slavesSyncTimeout: 300\n"
 
 static void start(void)
@@ -49,7 +50,7 @@ static void assert_taken_by_both(rlock *lock)
     java_unlock("t1", NAME);
 }
 
-Test(java_replicas, that_do_not_confirm_are_an_error_on_both_sides_and_nothing_is_held)
+Test(java_replicas, that_do_not_confirm_are_an_error_on_both_sides_and_nothing_is_held, .lasts = 26)
 {
     open_with(QUICK_SYNC);
     rlock *lock = lock_of(stage.client, NAME), *writer = NULL;
