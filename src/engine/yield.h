@@ -14,7 +14,7 @@
 
 struct rli_session;
 
-/* What a client remembers of a name even while no thread of it waits there. */
+/* What a client remembers about a name, even while none of its threads waits for it. */
 typedef struct rli_missed {
     int in_a_row; /* in how many joined yields in a row none of the others took its chance… */
     int unheeded; /* …so that the next ones, so many, are not joined */

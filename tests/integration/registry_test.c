@@ -308,7 +308,7 @@ TimedTest(registry, waiter_hears_the_release_of_another_library_behind_dead_ones
         cr_assert(server_integer(stage.server, "ZADD " REGISTRY " %d %s", i, place) == 1);
     }
     actor *waiter = waiter_of(lock);
-    pass_ms(1000 + DEAD * 250 + 100); /* it has asked anew */
+    pass_ms(1000 + DEAD * 250 + 100); /* it has asked again */
     cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 2);
     int64_t since_ms = now_ms();
     foreign_release(NAME);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NAME "order"
-/* A JVM that stands still for two seconds is to write its command when it goes on. */
+/* Redisson gives up a command that is not written within two such delays, also if the JVM stood still meanwhile. */
 #define SECTION "timeout: 10000\nretryAttempts: 1\nretryDelay: !<org.redisson.config.ConstantDelay> {delay: PT2S}\n"
 #define QUICK_SYNC "slavesSyncTimeout: 300\n"
 

@@ -17,7 +17,7 @@ typedef enum rli_busy_wait_stage {
     RLI_BUSY_WAIT_STAGES
 } rli_busy_wait_stage;
 
-/* What was measured of the waits on one connection. Set it to zero before the first of them. */
+/* Measurements of the waits on one connection; all zero before the first wait. */
 typedef struct rli_busy_wait {
     rli_busy_wait_stage stage;
     unsigned left;   /* how many more waits are done so */
