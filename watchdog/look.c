@@ -108,12 +108,10 @@ static void repeat(rli_engine *engine, const rli_renewal_batch *batch, rli_sessi
     rli_watch_expect(engine, round->after_ms);
 }
 
-/* The server keeps the hold for a shorter time than this process relies on. A hold under renewal is renewed at once.
- * For a read hold that is enough: it is the lock's key that was cut, not the hold. Otherwise the hold ends earlier. */
-static void shorten(rli_engine *engine, rli_session *session, int64_t until_ms)
+/* The server keeps the hold for a shorter time than this process relies on. A hold under renewal is renewed at once. */
+static void shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t left_ms)
 {
-    if (session->kind->sharing != RLI_READING && until_ms < session->deadline_ms)
-        session->deadline_ms = until_ms;
+    rli_session_cut(session, sent_ms, left_ms);
     session->aging = false;
     rli_timer_heap_set(&engine->timers, &session->timer,
                        rli_session_needs_renewal(session) ? rli_now_ms() : session->deadline_ms);
@@ -141,7 +139,7 @@ void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_sess
     if (gone)
         rli_session_declare_lost(engine, session, RLOCK_LOST_GONE, true);
     else if (is_short)
-        shorten(engine, session, rli_valid_until(sent_ms, left_ms));
+        shorten(engine, session, sent_ms, left_ms);
     if (batch->judged)
         rli_watch_judge(engine, gone || is_short);
     if (engine->watch.round.stage != RLI_ROUND_OVER || engine->watch.first)

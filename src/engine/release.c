@@ -129,25 +129,43 @@ static bool was_inner(const rli_call *call, rli_release_outcome released, int64_
     return since_ms < stands_ms && (released == RLI_RELEASED || (call->unanswered && call->same_run));
 }
 
+/* The request lengthens what the outer holds have on the server. They may be lost when it does. */
+static void note_lengthened(const rli_releasing *release)
+{
+    if (release->session->kind->sharing != RLI_READING)
+        rli_session_in_doubt_if_held(release->engine, release->session, release->request.lease_ms);
+}
+
+/* The request went unanswered at least once, so it may run late. */
+static void note_late(const rli_releasing *release, rlock_status status)
+{
+    rli_session *session = release->session;
+    note_lengthened(release);
+    if (session->kind->sharing != RLI_READING)
+        return;
+    rli_session_note_late_release(session);
+    /* The outer holds may be lost before this one ends on the server. */
+    if (status != RLOCK_OK)
+        rli_session_in_doubt_if_held(release->engine, session, release->ends_ms - rli_now_ms());
+}
+
 static rlock_status release_one(rli_releasing *release, rlock_status status)
 {
     const char *unheard;
     rli_session *session = release->session;
     const rli_call *call = &release->call;
-    if (session->kind->sharing == RLI_READING && (status != RLOCK_OK || call->unanswered))
-        rli_session_note_late_release(session);
-    if (status != RLOCK_OK) {
-        /* The outer holds may be lost before this one ends on the server. */
-        if (release->ends_ms > 0)
-            rli_session_in_doubt_if_held(release->engine, session, release->ends_ms - rli_now_ms());
+    if (status != RLOCK_OK || call->unanswered)
+        note_late(release, status);
+    if (status != RLOCK_OK)
         return status;
-    }
     rli_release_outcome released = release->kind->parse_release(call->reply, &unheard);
     if (released == RLI_RELEASE_MALFORMED)
         return rli_reply_unexpected(call->reply, release->names->name);
     bool is_open = session->phase == RLI_OPEN;
     if (is_open && released == RLI_NOT_HELD)
         rli_session_declare_lost(release->engine, session, RLOCK_LOST_GONE, true);
+    if (!is_open && released != RLI_NOT_HELD)
+        note_lengthened(release);
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD) {
         /* what they were told is out of date, if only because of this request */

@@ -173,6 +173,8 @@ int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *s
     /* A lease of a hold that was given back says nothing of those that remain. */
     if (session->kind->sharing == RLI_READING)
         return latest_read_hold_ms(session);
+    if (cold->cut_ms > 0)
+        return session->deadline_ms + margin_ms(cold->cut_ms);
     int64_t lease_ms = cold->renewed > 0 && cold->explicit_lease_ms < engine->settings->watchdog_timeout_ms
                            ? engine->settings->watchdog_timeout_ms
                            : cold->explicit_lease_ms;
@@ -189,10 +191,22 @@ void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t 
         /* The confirmed level may have been an inner one that is released by now. */
         until_ms = latest_end(session, session->count);
     }
-    if (until_ms > session->deadline_ms) {
-        session->deadline_ms = until_ms;
-        session->extended = true;
-    }
+    if (until_ms <= session->deadline_ms)
+        return;
+    session->deadline_ms = until_ms;
+    session->extended = true;
+    if (session->cold)
+        session->cold->cut_ms = 0;
+}
+
+void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms)
+{
+    int64_t until_ms = rli_valid_until(sent_ms, left_ms);
+    if (session->kind->sharing == RLI_READING || until_ms >= session->deadline_ms)
+        return;
+    session->deadline_ms = until_ms;
+    if (session->cold)
+        session->cold->cut_ms = left_ms > 0 ? left_ms : 1;
 }
 
 /* --- what the watchdog does for the session --- */
