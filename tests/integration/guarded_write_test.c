@@ -5,11 +5,10 @@
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/stand_still.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 TestSuite(guarded_write, .init = stage_open, .fini = stage_close);
 
@@ -103,7 +102,7 @@ static const char *hold_stand_and_write(child *self)
     rlock *lock = rlock_get_fenced_lock(client, "writer");
     child_check(lock && rlock_try_lock_and_get_token(lock, 0, 500, &token) == RLOCK_OK);
     child_check(rlock_fenced_set(client, KEY, "first", 5, token) == RLOCK_OK);
-    raise(SIGSTOP);
+    stand_still_here();
     child_check(rlock_fenced_set(client, KEY, "late", 4, token) == RLOCK_LOST);
     rlock_free(lock);
     rlock_client_close(client);
@@ -115,14 +114,13 @@ RealTest(guarded_write, of_a_process_that_stood_still_beyond_its_lease_is_refuse
     if (!CHILD_MAY_ALLOCATE || !CHILD_MAY_START_THREADS)
         cr_skip_test("the child cannot use a client under this sanitizer");
     uint64_t token = 0;
-    int how = 0;
     child late = child_start(hold_stand_and_write);
-    cr_assert(waitpid(late.pid, &how, WUNTRACED) == late.pid && WIFSTOPPED(how), "it did not stop");
+    cr_assert(stand_still_await(late.pid), "it did not stop");
     rlock *lock = kind_of(&kind_fenced, stage.client, "writer");
     assert_ok(rlock_try_lock_and_get_token(lock, 60000, RLOCK_WATCHDOG, &token));
     assert_value("first");
     assert_ok(set("next", token));
-    kill(late.pid, SIGCONT);
+    stand_still_no_more(late.pid);
     child_end(&late);
     assert_value("next");
     assert_ok(rlock_unlock(lock));

@@ -6,6 +6,7 @@
 #include "tests/integration/support/poll_loop.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
+#include "tests/support/stand_still.h"
 
 #include <rlock/async.h>
 #include <signal.h>
@@ -482,7 +483,7 @@ static const char *hold_the_only_part(child *self)
     child_check(rlock_client_open(&client, server_url(stage.server)) == RLOCK_OK);
     rlock *lock = rlock_get_sharded_lock(client, NAME, 1);
     child_check(lock && rlock_try_lock(lock, 0, 500) == RLOCK_OK);
-    raise(SIGSTOP);
+    stand_still_here();
     child_await(self);
     return NULL;
 }
@@ -495,8 +496,9 @@ RealTest(sharded, part_of_a_killed_process_is_taken_when_its_lease_has_ended)
     int how = 0;
     rlock *lock = sharded_of(stage.other, 1);
     child killed = child_start(hold_the_only_part);
-    cr_assert(waitpid(killed.pid, &how, WUNTRACED) == killed.pid && WIFSTOPPED(how), "it did not stop");
+    cr_assert(stand_still_await(killed.pid), "it did not stop");
     kill(killed.pid, SIGKILL);
+    stand_still_no_more(killed.pid);
     cr_assert(waitpid(killed.pid, &how, 0) == killed.pid && WIFSIGNALED(how));
     assert_ok(rlock_try_lock(lock, 60000, 60000));
     assert_ok(rlock_unlock(lock));

@@ -5,6 +5,7 @@
 #include "tests/support/port.h"
 #include "tests/support/program.h"
 #include "tests/support/server_parts.h"
+#include "tests/support/stand_still.h"
 #include "tests/support/test.h"
 
 #include <errno.h>
@@ -166,6 +167,7 @@ void server_process_kill(server *self)
     if (self->process->pid <= 0)
         return;
     kill(self->process->pid, SIGKILL);
+    stand_still_no_more(self->process->pid);
     while (waitpid(self->process->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     self->process->pid = 0;
@@ -173,16 +175,12 @@ void server_process_kill(server *self)
 
 void server_process_freeze(server *self)
 {
-    kill(self->process->pid, SIGSTOP);
-    int status;
-    while (waitpid(self->process->pid, &status, WUNTRACED) < 0 && errno == EINTR)
-        ;
-    cr_assert(WIFSTOPPED(status), "redis-server ended instead of stopping");
+    cr_assert(stand_still(self->process->pid), "redis-server ended instead of stopping");
 }
 
 void server_process_thaw(server *self)
 {
-    kill(self->process->pid, SIGCONT);
+    stand_still_no_more(self->process->pid);
 }
 
 void server_process_free(server *self)

@@ -82,6 +82,26 @@ Test(fixture, frozen_server_runs_again_once_thawed)
     server_stop(own);
 }
 
+/* As tests/support/stopper does with what it has stopped itself. */
+Test(fixture, freezing_ends_though_somebody_continues_the_server)
+{
+    server *own = server_start();
+    pid_t pid = server_pid(own), meddler = fork();
+    if (meddler == 0) {
+        while (kill(pid, SIGCONT) == 0)
+            usleep(1000);
+        _exit(0);
+    }
+    for (int i = 0; i < 100; i++) {
+        server_freeze(own);
+        server_thaw(own);
+    }
+    kill(meddler, SIGKILL);
+    cr_assert(waitpid(meddler, NULL, 0) == meddler);
+    cr_assert(server_integer(own, "INCR counter") == 1);
+    server_stop(own);
+}
+
 Test(fixture, arguments_reach_the_server)
 {
     server *own = server_start_with((const char *const[]){"--requirepass", "secret", "--databases", "3", NULL});
