@@ -109,6 +109,43 @@ TimedTest(registry, release_causes_no_request_of_the_others)
     }
 }
 
+/* Threads that asked before any of them was refused are registered one by one. */
+TimedTest(registry, release_beside_a_listener_wakes_one_waiter_of_a_client)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
+    actor *earlier = waiter_of(lock), *waiters[CLIENTS];
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(earlier, 5000));
+    assert_ok(actor_unlock(earlier, lock)); /* its client's channel stays for a while */
+    assert_ok(rlock_lock(held));
+    for (int i = 0; i < CLIENTS; i++)
+        waiters[i] = actor_start();
+    for (int i = 0; i < CLIENTS; i++)
+        actor_begin_lock(waiters[i], lock);
+    for (int i = 0; i < CLIENTS; i++)
+        cr_assert(actor_asleep(waiters[i], 5000));
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == CLIENTS);
+    redisContext *listening = foreign_subscribe("redisson_lock__channel:{" NAME "}");
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(held));
+    cr_assert(server_wait_exists(stage.server, NAME, true, 5000));
+    cr_assert(monitor_ran(tap, &rli_script_lock_acquire) == 1);
+    monitor_close(tap);
+    redisFree(listening);
+    for (int left = CLIENTS; left > 0;) { /* in an order of their own */
+        int i = 0;
+        while (!waiters[i] || !actor_ended(waiters[i], 1))
+            i = (i + 1) % CLIENTS;
+        assert_ok(actor_finish(waiters[i], 0));
+        assert_ok(actor_unlock(waiters[i], lock));
+        actor_end(waiters[i]);
+        waiters[i] = NULL;
+        left--;
+    }
+    actor_end(earlier);
+    assert_no_keys();
+}
+
 /* Many processes were killed at once, and one of them had many waiters. */
 TimedTest(registry, many_dead_waiters_are_passed_over_in_one_release)
 {

@@ -56,7 +56,7 @@ static void assert_registrant_is_told(redisReply *reply)
     cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
     freeReplyObject(reply);
     assert_between(pttl_of(NAME), 1, 60000);
-    cr_assert(server_heard(stage.server, CHANNEL ":client", "0", 10000), "the one that is registered is not told");
+    cr_assert(server_heard(stage.server, CHANNEL ":client", "7 0", 10000), "the one that is registered is not told");
 }
 
 Test(script_run, of_an_acquire_that_replaces_a_field_tells_a_registered_waiter)
@@ -153,7 +153,7 @@ Test(script_run, of_a_handoff_that_frees_the_lock_in_any_case_tells_a_registered
     hold_and_register();
     redisContext *listening = foreign_subscribe(CHANNEL ":client"), *other = foreign_subscribe(CHANNEL);
     cr_assert(hand_over_beside(-1, "0") == -1);
-    cr_assert(server_heard(stage.server, CHANNEL ":client", "0", 10000));
+    cr_assert(server_heard(stage.server, CHANNEL ":client", "7 0", 10000));
     redisFree(other);
     redisFree(listening);
 }

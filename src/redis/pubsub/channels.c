@@ -190,12 +190,14 @@ void rli_channel_signal(rli_channel *channel)
     }
 }
 
-/* Reads a positive number of at most 18 digits. Returns what follows; NULL: there is none. */
+/* Reads a number of at most 18 digits. Returns what follows; NULL: there is none. */
 static const char *read_number(const char *text, uint64_t *number)
 {
     size_t digits = strspn(text, "0123456789");
-    *number = digits > 0 && digits <= 18 ? strtoull(text, NULL, 10) : 0;
-    return *number > 0 ? text + digits : NULL;
+    if (digits == 0 || digits > 18)
+        return NULL;
+    *number = strtoull(text, NULL, 10);
+    return text + digits;
 }
 
 static void tell_all(rli_channel *channel, const char *message)
@@ -214,12 +216,13 @@ void rli_channel_tell(rli_channel *channel, const char *message)
     uint64_t number = 0, ms = 0;
     const char *rest = read_number(message, &number);
     rest = rest && *rest == ' ' ? read_number(rest + 1, &ms) : NULL;
-    bool told = false;
-    for (rli_listener *listener = rest && !*rest ? channel->listeners : NULL; listener; listener = listener->next) {
+    bool told = false, is_for_one = rest && !*rest && number > 0;
+    for (rli_listener *listener = is_for_one ? channel->listeners : NULL; listener; listener = listener->next) {
         if (listener->number != number)
             continue;
         told = true;
-        listener->told.ms = (int64_t)ms;
+        listener->told.message |= ms == 0;
+        listener->told.ms = ms > 0 ? (int64_t)ms : listener->told.ms;
         listener->signalled = true;
         rli_unpark(listener->parker);
     }

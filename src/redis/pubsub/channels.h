@@ -98,7 +98,8 @@ void rli_channels_lose(rli_channels *channels);
 void rli_channel_note_event(rli_channel *channel, const char *message);
 /* Wakes all listeners of the channel. */
 void rli_channel_signal(rli_channel *channel);
-/* The same after a message. If that is "NUMBER MS" and listeners have that number, wakes these alone. */
+/* The same after a message. If that is "NUMBER MS" and listeners have that number, wakes these alone; 0 ms: they are to
+ * ask. */
 void rli_channel_tell(rli_channel *channel, const char *message);
 /* number: as in rli_listener. */
 void rli_channel_add(rli_channel *channel, rli_listener *listener, rli_parker *parker, uint64_t number);

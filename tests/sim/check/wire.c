@@ -335,12 +335,20 @@ static void check_left_to_others(const char *script, const host *at, const sim_r
                 told ? "its successor is not registered" : "told no waiter that is to ask after them");
 }
 
+/* Whether it tells one session to ask. */
+static bool is_call(const char *said)
+{
+    size_t number = strspn(said, "0123456789");
+    return number > 0 && *said != '0' && strcmp(said + number, " 0") == 0;
+}
+
 /* Whether it is for clients of this library alone; `behind`: what follows the lock's channel in the name of its own. */
 static bool is_among_ours(wire_family which, const char *behind, const char *message)
 {
     bool to_client = *behind == ':' && (which == QUEUED || (which == EXCLUSIVE && is_client(behind)));
     bool to_guards = which == EXCLUSIVE && strcmp(behind, ":guards") == 0;
     return (to_client && is_offer(message)) ||
+           (to_client && which == EXCLUSIVE && is_call(message)) ||
            ((to_guards || (to_client && which == EXCLUSIVE)) && strcmp(message, "others") == 0);
 }
 
