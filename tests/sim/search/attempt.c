@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/search/attempt.h"
 
+#include "redis/script.h"
+#include "tests/sim/server/sha1.h"
 #include "tests/sim/world/finding.h"
 
 #include <ctype.h>
@@ -24,6 +26,22 @@
 /* What the runs write into. */
 static run_counts *counted;
 
+/* Each run is a fork, which then finds the digests of the library's scripts. */
+static void know_scripts(void)
+{
+    char digits[41];
+    for (int i = 0; rli_scripts[i]; i++) {
+        for (rli_pubsub_mode mode = 0; mode < RLI_PUBSUB_MODES; mode++) {
+            size_t length = 0;
+            char *text = rli_script_text(rli_scripts[i], mode, &length);
+            if (!text)
+                abort();
+            sha1_hex(text, length, digits);
+            free(text);
+        }
+    }
+}
+
 void attempts_prepare(char **arguments)
 {
     int as = personality(0xffffffff);
@@ -31,6 +49,7 @@ void attempts_prepare(char **arguments)
         execv("/proc/self/exe", arguments); /* where that is refused, addresses differ, and runs with them */
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    know_scripts();
     attempts_begin();
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t turned(uint32_t value, int bits)
@@ -36,7 +37,7 @@ static void add_block(uint32_t state[5], const unsigned char *block)
     state[4] += e;
 }
 
-void sha1_hex(const char *of, size_t length, char digits[41])
+static void compute(const char *of, size_t length, char digits[41])
 {
     uint32_t state[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
     const unsigned char *at = (const unsigned char *)of;
@@ -54,4 +55,35 @@ void sha1_hex(const char *of, size_t length, char digits[41])
         add_block(state, end + 64);
     for (int i = 0; i < 5; i++)
         snprintf(digits + i * 8, 9, "%08x", state[i]);
+}
+
+/* The digits of texts that were asked for before, such as those of the library's scripts. */
+static struct kept {
+    char *text;
+    size_t length;
+    char digits[41];
+} all_kept[256];
+
+static struct kept *place_of(const char *of, size_t length)
+{
+    size_t mixed = length * 31 + (unsigned char)of[length / 2] * 7u + (unsigned char)of[length / 3];
+    return &all_kept[mixed % (sizeof all_kept / sizeof *all_kept)];
+}
+
+void sha1_hex(const char *of, size_t length, char digits[41])
+{
+    if (length < 64) {
+        compute(of, length, digits);
+        return;
+    }
+    struct kept *kept = place_of(of, length);
+    if (kept->length != length || memcmp(kept->text, of, length) != 0) {
+        free(kept->text);
+        *kept = (struct kept){.text = malloc(length), .length = length};
+        if (!kept->text)
+            abort();
+        memcpy(kept->text, of, length);
+        compute(of, length, kept->digits);
+    }
+    memcpy(digits, kept->digits, sizeof kept->digits);
 }
