@@ -478,13 +478,13 @@ prefix_to  := $(call quote,$(DESTDIR)$(PREFIX))
 share_to   := $(call quote,$(DESTDIR)$(PREFIX)/share)
 cmakes_to  := $(call quote,$(DESTDIR)$(LIBDIR)/cmake)
 
-# A page for each function, made from the headers; its date is that of the last version in CHANGELOG.md, or else of the file.
+# A page for each function, made from the headers; its date is that of the last version in CHANGELOG.md, or else of the package.
 made_pages := $(B)/man/made
-$(made_pages): $(headers) packaging/man.awk CHANGELOG.md
+$(made_pages): $(headers) packaging/man.awk CHANGELOG.md packaging/debian/changelog
 	$(call say,MAN)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)date=$$(sed -n 's/^## [0-9.]* *[^0-9]* *\([0-9-]*\)$$/\1/p' CHANGELOG.md | head -n 1); \
-	    awk -v folder=$(@D) -v date="$${date:-$$(date -u -r CHANGELOG.md +%F)}" -v version=$(version) -f packaging/man.awk $(headers) >$(@D)/links
+	    awk -v folder=$(@D) -v date="$${date:-$$(date -u -d "$$(sed -n 's/^ -- .*>  //p' packaging/debian/changelog | head -n 1)" +%F)}" -v version=$(version) -f packaging/man.awk $(headers) >$(@D)/links
 	$(Q)while read -r link page; do ln -s "$$page" $(@D)/"$$link" || exit; done <$(@D)/links && mv $(@D)/links $@
 
 # rlock.pc names PREFIX, and programs are built in other folders than this one.

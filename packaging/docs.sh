@@ -10,7 +10,7 @@ mkdir -p "$1/internals" "$1/benchmarks"
 relink() { # file, where it goes
     # What no package has, such as the list of tested versions, becomes plain text.
     sed -e 's,](docs/,](,g' -e 's,](\.\./README\.md,](README.md,g' -e 's,](\(\.\./\)*include/rlock/,](/usr/include/rlock/,g' \
-        -e 's,\[\([^][]*\)\](\(\.\./\)*\(LICENSE\|CONTRIBUTING\.md\|packaging/[^)]*\|tests/[^)]*\)),\1,g' "$1" >"$2/${1##*/}"
+        -e 's,\[\([^][]*\)\](\(\.\./\)*\(LICENSE\|CONTRIBUTING\.md\|packaging/[^)]*\|tests/[^)]*\|man/[^)]*\)),\1,g' "$1" >"$2/${1##*/}"
 }
 relink "$top/README.md" "$1"
 for page in "$top"/docs/*.md; do

@@ -130,6 +130,8 @@ function title(text) {
     sub(/^---[^\n]*---\n+/, "", text)
     gsub(/\n */, " ", text)
     gsub(/`/, "", text)
+    while (match(text, / \([^()]*\)/)) # what it says more exactly
+        text = substr(text, 1, RSTART - 1) substr(text, RSTART + RLENGTH)
     if (match(text, /[.:;]( |$)/))
         text = substr(text, 1, RSTART - 1)
     return plain(text)

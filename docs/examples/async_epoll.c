@@ -20,13 +20,15 @@ static void acquired(const rlock_result *result, void *arg)
 {
     (void)arg;
     if (result->status != RLOCK_OK) {
-        printf("%s\n", result->error);
+        fprintf(stderr, "%s\n", result->error);
         done = 1;
         return;
     }
     printf("acquired\n"); /* held, and renewed, until it is released: from any later event of the loop */
-    if (rlock_unlock_async(lock, NULL, released, NULL) != RLOCK_OK)
+    if (rlock_unlock_async(lock, NULL, released, NULL) != RLOCK_OK) {
+        fprintf(stderr, "%s\n", rlock_last_error());
         done = 1;
+    }
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #
 # The first host takes the lock. The others do not wait: the rlock command ends with status 75, which is no error here.
 set -u
+PATH=$PATH:/usr/local/bin # cron knows /usr/bin and /bin alone
 
 report() { # the job; the command that rlock runs must be a program, so this script calls itself
     echo "report of $(date +%F) written by $(hostname)"

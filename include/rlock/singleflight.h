@@ -17,10 +17,11 @@ extern "C" {
 
 typedef struct rlock_singleflight rlock_singleflight;
 
-/* NULL: out of memory; rlock_last_error() says so. End it with rlock_singleflight_free(). Threads may share it. */
+/* Makes an object whose callers share their loads. NULL: out of memory; rlock_last_error() says so. End it with
+ * rlock_singleflight_free(). Threads may share it. */
 RLOCK_API rlock_singleflight *rlock_singleflight_new(void);
 
-/* Callers that wait get RLOCK_CLOSED. A load that is under way goes on, and its own caller gets the result. NULL is
+/* Frees it. Callers that wait get RLOCK_CLOSED. A load that is under way goes on, and its own caller gets the result. NULL is
  * allowed. Any thread; afterwards no call may begin with it. Does nothing in a forked child. */
 RLOCK_API void rlock_singleflight_free(rlock_singleflight *flights);
 

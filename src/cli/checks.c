@@ -180,7 +180,9 @@ static void check_replicas(const subject *self)
     int64_t replicas = number_of(self->info, "connected_slaves", -1);
     int64_t least = number_of(self->settings, "min-replicas-to-write", 0);
     int lagging = count_lagging(self, replicas);
-    if (replicas < 0)
+    if (says(self->info, "role", "slave"))
+        FOUND(FOUND_PROBLEM, "replicas", "this server is one itself, and takes no locks: connect to its master");
+    else if (replicas < 0)
         FOUND(FOUND_NOTE, "replicas", "unknown: the server does not tell");
     else if (least > replicas - lagging)
         FOUND(FOUND_PROBLEM, "replicas",

@@ -69,12 +69,15 @@ static void complain_of_type(rlock_client *client, const cli_hold *hold, const c
     char why[512];
     snprintf(why, sizeof why, "%s", rlock_last_error());
     rlock_inspection *found = NULL;
-    bool string = rlock_inspect(client, name, &found) == RLOCK_OK && found->ttl_ms != RLOCK_NOT_THERE &&
-                  (strcmp(found->kind, "token") == 0 || strcmp(found->kind, "semaphore-or-latch") == 0);
+    bool there = rlock_inspect(client, name, &found) == RLOCK_OK && found->ttl_ms != RLOCK_NOT_THERE;
+    bool string = there && strcmp(found->kind, "token") == 0;
+    bool number = there && strcmp(found->kind, "semaphore-or-latch") == 0;
     const char *type = found ? NULL : strstr(rlock_last_error(), other);
     rlock_inspection_free(found);
     if (string)
         complain("\"%s\" is a string, such as a lock of redis-py: use --kind token, or another name", hold->shown);
+    else if (number)
+        complain("\"%s\" is a number, such as a semaphore or a latch: use --kind semaphore, or another name", hold->shown);
     else if (type)
         complain("\"%s\" is a %.*s, no lock: use another name", hold->shown, (int)strcspn(type + strlen(other), ";"),
                  type + strlen(other));

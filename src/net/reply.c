@@ -114,9 +114,10 @@ static bool tells(const char *text, const char *secret)
 /* How much of an error's text is for users: neither arguments that are repeated, nor the line of the script. */
 static size_t length_to_show(const char *text)
 {
-    const char *repeated = strstr(text, ", with args beginning with"), *script = strstr(text, " script: ");
-    if (script && !strstr(script, ", on @user_script"))
-        script = NULL;
+    const char *repeated = strstr(text, ", with args beginning with"), *script = NULL;
+    const char *line = strstr(text, ", on @user_script"), *next = text;
+    while (line && (next = strstr(next, " script: ")) && next < line) /* the words may hold another one before */
+        script = next++;
     const char *end = repeated && (!script || repeated < script) ? repeated : script;
     return end ? (size_t)(end - text) : strlen(text);
 }

@@ -80,6 +80,13 @@ Test(command_doctor, small_limit_of_messages_is_a_warning)
 }
 
 /* The server refuses each lock then, and the trial meets that, too. */
+Test(command_doctor, a_replica_is_a_problem)
+{
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    assert_doctor(1, "problem: ", "replicas: this server is one itself");
+    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+}
+
 Test(command_doctor, too_few_replicas_are_a_problem, .lasts = 24)
 {
     set("min-replicas-to-write", "1");

@@ -249,7 +249,8 @@ Test(command_usage, a_key_of_another_type_is_refused_with_76)
     assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76,
                    "rlock: \"" NAME "\" is a string, such as a lock of redis-py: use --kind token, or another name");
     freeReplyObject(server_command(stage.server, "SET %s 5", NAME));
-    assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76, "rlock: \"" NAME "\" is a string, such as a lock of");
+    assert_refused(server_url(stage.server), COMMAND(NAME, "true"), 76,
+                   "rlock: \"" NAME "\" is a number, such as a semaphore or a latch: use --kind semaphore, or another name");
 }
 
 Test(command_usage, a_missing_right_is_told_with_the_name_of_the_lock)

@@ -36,7 +36,13 @@ redis_server() {
 
 case $for_what in
 build)
-    need build-essential command -v "${CC:-cc}"
+    compiler=${CC:-cc}
+    compiler=${compiler%% *}
+    case $compiler in
+    cc | gcc | c99) ;;
+    *) command -v "$compiler" >/dev/null || { echo "the compiler \"$compiler\" (CC) is not installed" >&2; exit 1; } ;;
+    esac
+    need build-essential command -v "$compiler"
     need pkg-config command -v pkg-config
     need libhiredis-dev pkg-config --exists hiredis
     need uuid-dev pkg-config --exists uuid
