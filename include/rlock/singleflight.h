@@ -21,8 +21,8 @@ typedef struct rlock_singleflight rlock_singleflight;
  * rlock_singleflight_free(). Threads may share it. */
 RLOCK_API rlock_singleflight *rlock_singleflight_new(void);
 
-/* Frees it. Callers that wait get RLOCK_CLOSED. A load that is under way goes on, and its own caller gets the result. NULL is
- * allowed. Any thread; afterwards no call may begin with it. Does nothing in a forked child. */
+/* Frees it. Callers that wait get RLOCK_CLOSED. A load that is under way goes on, and its own caller gets the result.
+ * NULL is allowed. Any thread; afterwards no call may begin with it. Does nothing in a forked child. */
 RLOCK_API void rlock_singleflight_free(rlock_singleflight *flights);
 
 /* The answer of a load: bytes that all its callers share and must not change. */
