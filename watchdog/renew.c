@@ -172,33 +172,50 @@ static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
     rli_tracking_want(engine, node);
 }
 
+/* No answer came, so the renewal may run late: perhaps for a hold with a lease that is lost by then, and whose inner
+ * one, which was renewed, was given back. */
+static void note_late(const rli_renewal_batch *batch, rli_session *session)
+{
+    rli_engine *engine = batch->watchdog->engine;
+    if (batch->lengthens && session->cold && session->cold->explicit_lease_ms > 0)
+        rli_session_in_doubt_if_held(engine, session, engine->settings->watchdog_timeout_ms);
+}
+
+/* `held`: what the server answered. */
+static void note_renewed(const rli_renewal_batch *batch, rli_session *session, int64_t sent_ms, int64_t held)
+{
+    rli_engine *engine = batch->watchdog->engine;
+    int64_t watchdog_ms = engine->settings->watchdog_timeout_ms;
+    /* A read hold under the owner's write hold: the write hold's key was extended, too. */
+    rli_owner owner = rli_session_owner(session);
+    rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, session->kind, &owner) : NULL;
+    if (batch->lengthens)
+        rli_session_extend_deadline(session, sent_ms, watchdog_ms);
+    if (batch->lengthens && writer)
+        rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
+    grow_old(engine, batch->node, session);
+    rli_session_schedule(engine, session, sent_ms);
+}
+
 /* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at
  * again_ms. */
 static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t sent_ms, const redisReply *answer,
                   int64_t again_ms)
 {
     rli_engine *engine = batch->watchdog->engine;
-    bool lengthened = batch->lengthens;
-    int64_t watchdog_ms = engine->settings->watchdog_timeout_ms, held = 0;
+    int64_t held = 0;
     session->renewing = false;
     session->refused = !answer && batch->refused && batch->count == 1;
+    if (!answer)
+        note_late(batch, session);
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
-    if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE)) {
+    if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE))
         put_off(engine, session, again_ms);
-    } else if (rli_reply_integer(answer, &held) && held > 0) {
-        /* A read hold under the owner's write hold: the write hold's key was extended, too. */
-        rli_owner owner = rli_session_owner(session);
-        rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, session->kind, &owner) : NULL;
-        if (lengthened)
-            rli_session_extend_deadline(session, sent_ms, watchdog_ms);
-        if (lengthened && writer)
-            rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
-        grow_old(engine, batch->node, session);
-        rli_session_schedule(engine, session, sent_ms);
-    } else {
+    else if (rli_reply_integer(answer, &held) && held > 0)
+        note_renewed(batch, session, sent_ms, held);
+    else
         rli_session_declare_gone(engine, session);
-    }
 }
 
 static void discard(rli_renewal_batch *batch)

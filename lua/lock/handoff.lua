@@ -131,13 +131,19 @@ local pttl = redis.call('pttl', lock)
 -- The order of the writes matters: see waiters.inc.
 redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')
-redis.call('hdel', lock, owner)
-if place_ms ~= '' then
+local freed = type(redis.pcall('hdel', lock, owner)) == 'table' -- without the right to this, both would stand there
+if freed then
+    redis.call('del', lock)
+elseif place_ms ~= '' then
     redis.pcall('zrem', waiters, member)
 end
-if tonumber(lease_ms) < pttl then
-    redis.call('publish', channel, '0')
+local heard = 0
+if freed or tonumber(lease_ms) < pttl then
+    heard = redis.call('publish', channel, '0')
     --@include lock/first.inc
     --@include lock/waiters.inc
+end
+if freed then
+    return -heard
 end
 return counter and { 2, redis.call('get', counter) } or 2

@@ -7,6 +7,7 @@
 -- Answers:
 --   2    the successor holds the lock with hold count 1
 --   3    the owner does not hold the lock, but the successor does, for that lease at least
+--   0    the lock was freed, because the user has no right to HDEL
 --   nil  neither the owner nor the successor holds the lock; nothing changed
 -- Publishes nothing.
 -- Repeatable: only a run that finds the owner's field hands the lock over, which happens once. A second run finds
@@ -24,5 +25,8 @@ end
 -- The order of the writes matters, as in lock/handoff.
 redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')
-redis.call('hdel', lock, owner)
+if type(redis.pcall('hdel', lock, owner)) == 'table' then -- without the right to this, both would stand there
+    redis.call('del', lock)
+    return 0
+end
 return 2

@@ -76,6 +76,12 @@ static void note_unheard_head(rli_attempt *attempt, const char *unheard)
     attempt->unheard_ms = rli_now_ms();
 }
 
+/* What a server says may be 0 or less; nobody asks again at once. */
+static int64_t at_least_one(int64_t ms)
+{
+    return ms > 0 ? ms : 1;
+}
+
 /* Returns when to ask again after a denial if no message comes. */
 static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verdict)
 {
@@ -86,18 +92,17 @@ static int64_t ask_again_ms(rli_attempt *attempt, const rli_acquire_result *verd
         bool told = attempt->asked->kind->queueing == RLI_BY_SIGNAL && rli_news_is_confirmed(&attempt->wait.news);
         int64_t pause_ms = told ? SIGNAL_LOST_MS : rli_back_off_ms(attempt->asked->back_off, denied);
         bool ends = attempt->asked->kind->queueing != RLI_BY_SPINNING && verdict->pttl_ms >= 0;
-        int64_t end_ms = verdict->pttl_ms > 0 ? verdict->pttl_ms : 1;
-        return rli_after_ms(ends ? rli_earlier(pause_ms, end_ms) : pause_ms);
+        return rli_after_ms(ends ? rli_earlier(pause_ms, at_least_one(verdict->pttl_ms)) : pause_ms);
     }
     /* The next waiter was notified just now. Once it holds the lock, the PTTL says how long to sleep. */
     if (verdict->free) {
         int64_t pause_ms = rli_back_off_ms(&until_taken, denied);
-        return rli_after_ms(pause_ms < verdict->pttl_ms ? pause_ms : verdict->pttl_ms);
+        return rli_after_ms(rli_earlier(pause_ms, at_least_one(verdict->pttl_ms)));
     }
     /* A lock without an end gets one with the next renewal, if its holder is of this library or of Redisson, and nobody
      * is told of that. */
     int64_t left_ms = verdict->pttl_ms < 0 ? attempt->engine->settings->watchdog_timeout_ms : verdict->pttl_ms;
-    int64_t ends_ms = rli_after_ms(left_ms > 0 ? left_ms : 1);
+    int64_t ends_ms = rli_after_ms(at_least_one(left_ms));
     return verdict->registered ? rli_earlier(ends_ms, rli_registry_ask_again_ms(verdict)) : ends_ms;
 }
 

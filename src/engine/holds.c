@@ -420,7 +420,7 @@ static bool ends_itself(rlock_lost_reason reason)
 void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lost_reason reason, bool report)
 {
     /* A renewal that was never answered may have run, or may still run. */
-    if (reason == RLOCK_LOST_EXPIRED && rli_session_renewed_count(session) > 0)
+    if (ends_itself(reason) && rli_session_renewed_count(session) > 0)
         rli_session_in_doubt(engine, session, engine->settings->watchdog_timeout_ms);
     /* The owner's other hold on the read-write lock may keep the key, and this hold's field with it. A force
      * release leaves nothing behind. */

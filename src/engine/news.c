@@ -76,11 +76,11 @@ bool rli_news_hears_common(const rli_news *news)
 void rli_news_leave(rli_news *news, rli_leaving how)
 {
     rli_news_unlisten(news);
-    if (news->guards)
-        rli_subscriber_leave(subscriber_of(news), news->guards, RLI_LEAVE_LINGER);
-    /* Who is no guard would be counted as another's listener for as long as the channel lingers. */
+    bool guards = news->guards && rli_subscriber_leave(subscriber_of(news), news->guards, RLI_LEAVE_LINGER);
+    /* Who is no guard would be counted as another's listener for as long as the channel lingers, and a guard that does
+     * not listen would hide another's. */
     if (news->common)
-        rli_subscriber_leave(subscriber_of(news), news->common, news->guards ? RLI_LEAVE_LINGER : RLI_LEAVE_AT_ONCE);
+        rli_subscriber_leave(subscriber_of(news), news->common, guards ? RLI_LEAVE_TOO : RLI_LEAVE_AT_ONCE);
     if (news->channel)
         rli_subscriber_leave(subscriber_of(news), news->channel, how);
     if (news->list)
@@ -130,9 +130,9 @@ bool rli_news_take(rli_news *news)
 {
     if (news->channel) {
         bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, &news->told);
-        if (news->guards)
-            rli_listener_take(subscriber_of(news), &news->guards_listener, &news->told);
-        return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard || news->told.others_first;
+        bool guards = news->guards && rli_listener_take(subscriber_of(news), &news->guards_listener, &news->told);
+        heard |= guards && news->told.others_first; /* that channel has other news, too: of its subscription */
+        return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard;
     }
     bool signalled = false;
     bool reason = news->list && rli_signal_take(signals_of(news), news->list, &news->listener, &signalled);

@@ -131,7 +131,9 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
             attempt->wants = RLI_WANTS_TO_GUARD;
     } else if (hears(attempt)) {
         attempt->wants = RLI_WANTS_COMMON;
-        attempt->session->registered &= call->unanswered > 0;
+        /* An earlier request may have registered it. */
+        attempt->session->registered &=
+            call->unanswered > 0 || attempt->since_us > 0 || attempt->session->cold->registrations > 1;
     }
 }
 

@@ -195,8 +195,9 @@ void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t 
         return;
     session->deadline_ms = until_ms;
     session->extended = true;
-    if (session->cold)
-        session->cold->cut_ms = 0;
+    /* It ends by one of these, however long the lease was that others have shortened. */
+    if (session->cold && session->cold->cut_ms > 0 && lease_ms > session->cold->cut_ms)
+        session->cold->cut_ms = lease_ms;
 }
 
 void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms)

@@ -118,6 +118,82 @@ KIND_TEST(is_not_left_half_taken_when_a_right_is_missing)
     assert_ok(rlock_try_lock(rival_of(of, stage.other, NAME), 10000, 60000));
 }
 
+typedef struct contender {
+    actor *actor;
+    rlock *lock;
+    rlock_client *client; /* of its own; NULL: the stage's */
+    bool ended, has;      /* its call; and it was granted the lock, for the one without the right may be refused */
+} contender;
+
+static contender contender_of(const kind *of, rlock_client *own)
+{
+    contender one = {actor_start(), of->get(own ? own : stage.client, NAME), own, false, false};
+    actor_begin_lock(one.actor, one.lock);
+    cr_assert(actor_asleep(one.actor, 5000));
+    return one;
+}
+
+/* Returns the first whose call has ended, when one has. */
+static int first_ended(contender *of, int count)
+{
+    int first = -1;
+    for (int i = 0; first < 0; i = (i + 1) % count) {
+        if (of[i].ended || actor_ended(of[i].actor, 5))
+            first = i;
+    }
+    return first;
+}
+
+static int count_valid(contender *of, int count)
+{
+    int valid = 0;
+    for (int i = 0; i < count; i++) {
+        if (!of[i].ended && actor_ended(of[i].actor, 20)) {
+            of[i].has = actor_finish(of[i].actor, 0) == RLOCK_OK;
+            of[i].ended = true;
+        }
+        valid += of[i].has && actor_valid_for(of[i].actor, of[i].lock) > 0;
+    }
+    return valid;
+}
+
+/* The unlock of a user without that right is refused, or is done without what the right is for. */
+static void hand_on_without(const kind *of, const char *right)
+{
+    enum { WAITERS = 3 };
+    rlock *lock = kind_of(of, stage.client, NAME);
+    assert_ok(rlock_lock(lock));
+    contender waiters[WAITERS];
+    for (int i = 0; i < WAITERS; i++)
+        waiters[i] = contender_of(of, i < 2 ? open_as("full:secret", STAGE_QUICK) : NULL);
+    say(right);
+    (void)rlock_unlock(lock);
+    for (int left = WAITERS; left > 0; left--) {
+        int one = first_ended(waiters, left);
+        cr_assert(count_valid(waiters, left) <= 1, "%s: two have it", right);
+        if (waiters[one].has)
+            (void)actor_unlock(waiters[one].actor, waiters[one].lock);
+        actor_end(waiters[one].actor);
+        rlock_free(waiters[one].lock);
+        rlock_client_close(waiters[one].client);
+        waiters[one] = waiters[left - 1];
+    }
+    rights_give(stage.server, RIGHTS);
+}
+
+KIND_TEST(goes_to_one_waiter_when_a_right_is_missing)
+{
+    static const char *const rights[] = {"-hdel", "-pexpire", "-publish", "-pubsub"};
+    if (of->shared)
+        return;
+    say("ACL SETUSER full on >secret +@all allkeys allchannels");
+    for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "ACL SETUSER locks %s", rights[i]);
+        hand_on_without(of, command);
+    }
+}
+
 /* Nor when nobody stays who could take that away later. */
 KIND_TEST(is_not_left_half_taken_by_a_client_that_closes)
 {

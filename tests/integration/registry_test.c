@@ -150,11 +150,11 @@ TimedTest(registry, release_beside_a_listener_wakes_one_waiter_of_a_client)
 TimedTest(registry, many_dead_waiters_are_passed_over_in_one_release)
 {
     rlock *held = held_elsewhere(), *lock = lock_of(stage.client, NAME);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < 160; i++)
         freeReplyObject(server_command(stage.server, "ZADD " REGISTRY " %d %s%d:%d%s", i + 1,
-                                       "00000000-0000-8000-8000-0000000000", i < 40 ? 10 : 10 + i, i, " 30000"));
+                                       "00000000-0000-8000-8000-000000000", i < 40 ? 100 : 100 + i, i, " 30000"));
     actor *waiter = waiter_of(lock);
-    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 61);
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 161);
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(held));
     assert_ok(actor_finish(waiter, 5000));
@@ -352,5 +352,55 @@ TimedTest(registry, waiter_hears_the_release_of_another_library_behind_dead_ones
     assert_ok(actor_finish(waiter, 20000));
     assert_between(actor_ended_at(waiter) - since_ms, 0, 5);
     assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* The server is at its maxmemory when a registered waiter asks again. */
+TimedTest(registry, waiter_that_is_refused_a_place_again_leaves_the_one_that_it_has)
+{
+    rlock *held = held_elsewhere(), *lock = lock_of(stage_client(""), NAME);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.wait_ms = 2500;
+    actor *waiter = actor_start();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(wait_listened(NAME, 5000) && actor_asleep(waiter, 5000));
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 1);
+    say("CONFIG SET maxmemory 1");
+    assert_status(actor_finish(waiter, 8000), RLOCK_TIMEOUT);
+    say("CONFIG SET maxmemory 0");
+    cr_assert(server_integer(stage.server, "ZCARD " REGISTRY) == 0);
+    assert_ok(rlock_unlock(held));
+    actor_end(waiter);
+}
+
+#define LINGERING 64
+
+/* The channel of the guards takes the last place among those that linger: the lock's own lingers with it. Else the server
+ * would count one listener of another library less. */
+Test(registry, guard_that_lingers_hides_no_listener_of_another_library)
+{
+    rlock_client *busy = stage_client("");
+    rlock *lock = lock_of(busy, NAME), *held = lock_of(stage.other, NAME), *behind = lock_of(stage.client, NAME);
+    for (int i = 0; i < LINGERING - 1; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        assert_ok(rlock_lock(lock_of(stage.other, name)));
+        assert_status(rlock_try_lock(lock_of(busy, name), 10, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    }
+    foreign_hold(NAME, 60000);
+    assert_status(rlock_try_lock(lock, 10, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    foreign_release(NAME);
+    assert_ok(rlock_lock(held));
+    actor *waiter = waiter_of(behind);
+    redisContext *theirs = server_connect(stage.server);
+    freeReplyObject(redisCommand(theirs, "SUBSCRIBE redisson_lock__channel:{" NAME "}"));
+    assert_ok(rlock_unlock(held));
+    redisReply *heard = NULL;
+    redisSetTimeout(theirs, (struct timeval){5, 0});
+    cr_assert(redisGetReply(theirs, (void **)&heard) == REDIS_OK, "it was told nothing");
+    freeReplyObject(heard);
+    redisFree(theirs);
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, behind));
     actor_end(waiter);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
@@ -109,6 +110,49 @@ TimedTest(wait, goes_on_after_a_message_for_nothing)
     assert_ok(actor_finish(waiter, 5000));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
+}
+
+static rlock_status acquire_permit(void *semaphore)
+{
+    return rlock_semaphore_try_acquire(semaphore, 1, 1000);
+}
+
+static rlock_status await_latch(void *latch)
+{
+    return rlock_count_down_latch_try_await(latch, 1000);
+}
+
+static rlock_status read_lock(void *lock)
+{
+    return rlock_try_lock(lock, 1000, RLOCK_WATCHDOG);
+}
+
+/* What the guards of a lock understand means nothing to those that wait for something else. */
+static void assert_asks_seldom(actor_call *call, void *object, const char *channel)
+{
+    actor *waiter = actor_start();
+    actor_begin(waiter, call, object);
+    cr_assert(server_wait_subscribers(stage.server, channel, 1, 5000) && actor_asleep(waiter, 5000));
+    int64_t before = scripts_run();
+    freeReplyObject(server_command(stage.server, "PUBLISH %s others", channel));
+    assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
+    cr_assert(scripts_run() - before < 10, "it asked %d times", (int)(scripts_run() - before));
+    actor_end(waiter);
+}
+
+TimedTest(wait, for_what_has_no_guards_takes_their_message_for_any_other)
+{
+    rlock_semaphore *semaphore = rlock_get_semaphore(stage.client, "se");
+    rlock_count_down_latch *latch = rlock_get_count_down_latch(stage.client, "la");
+    bool set = false;
+    assert_ok(rlock_semaphore_try_set_permits(semaphore, 0, &set));
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 1, &set));
+    assert_ok(rlock_lock(kind_of(&kind_write, stage.other, "rw")));
+    assert_asks_seldom(acquire_permit, semaphore, "redisson_sc:{se}");
+    assert_asks_seldom(await_latch, latch, "redisson_countdownlatch__channel__{la}");
+    assert_asks_seldom(read_lock, kind_of(&kind_read, stage.client, "rw"), "redisson_rwlock:{rw}");
+    rlock_semaphore_free(semaphore);
+    rlock_count_down_latch_free(latch);
 }
 
 /* The message may come before the subscription stands: the lock is asked for once more then. */

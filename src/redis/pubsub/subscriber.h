@@ -74,7 +74,8 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 typedef enum rli_leaving {
     RLI_LEAVE_AT_ONCE,
     RLI_LEAVE_SOON,  /* together with the next command, at most about 10 ms later */
-    RLI_LEAVE_LINGER /* some seconds later, if nobody has joined it again by then */
+    RLI_LEAVE_LINGER, /* some seconds later, if nobody has joined it again by then */
+    RLI_LEAVE_TOO     /* the same, however many channels do so, since another one does that must not be alone */
 } rli_leaving;
 
 /* How long a channel lingers. */
@@ -84,7 +85,8 @@ typedef enum rli_leaving {
  * join needs an rli_subscriber_leave. RLOCK_OK, RLOCK_NO_MEMORY, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the subscriber was
  * stopped, because its server must not be used any more. */
 rlock_status rli_subscriber_join(rli_subscriber *subscriber, const char *name, size_t length, rli_channel **channel);
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how);
+/* Returns whether the client stays subscribed for now. */
+bool rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how);
 /* Joins the channel if it is subscribed and confirmed already. NULL: it is not. */
 rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name, size_t length);
 

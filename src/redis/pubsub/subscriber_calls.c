@@ -125,9 +125,10 @@ rli_channel *rli_subscriber_rejoin(rli_subscriber *subscriber, const char *name,
 
 /* Whether the channel, which nobody uses any more, lingers. The thread is woken for the first of them only: it then
  * looks for the others in time. */
-static bool lingers(rli_subscriber *subscriber, rli_channel *channel)
+static bool lingers(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
-    if (!is_confirmed(subscriber, channel) || subscriber->stopping || subscriber->channels.lingering >= LINGERING_MAX)
+    if (how < RLI_LEAVE_LINGER || !is_confirmed(subscriber, channel) || subscriber->stopping ||
+        (how == RLI_LEAVE_LINGER && subscriber->channels.lingering >= LINGERING_MAX))
         return false;
     int64_t until_ms = rli_after_ms(RLI_LINGER_MS);
     rli_channels_linger(&subscriber->channels, channel, until_ms);
@@ -138,9 +139,10 @@ static bool lingers(rli_subscriber *subscriber, rli_channel *channel)
 }
 
 /* Mutex held. */
-static void leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+static bool leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
-    if (--channel->references == 0 && !(how == RLI_LEAVE_LINGER && lingers(subscriber, channel))) {
+    bool stays = --channel->references > 0 || lingers(subscriber, channel, how);
+    if (!stays) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
         /* If memory is short for the command, stay subscribed until the connection ends. */
         bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
@@ -152,13 +154,15 @@ static void leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving 
             rli_subscriber_wake(subscriber);
         rli_channels_settle(&subscriber->channels, channel);
     }
+    return stays;
 }
 
-void rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+bool rli_subscriber_leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
     pthread_mutex_lock(&subscriber->mutex);
-    leave(subscriber, channel, how);
+    bool stays = leave(subscriber, channel, how);
     pthread_mutex_unlock(&subscriber->mutex);
+    return stays;
 }
 
 void rli_channel_listen(rli_subscriber *subscriber, rli_channel *channel, rli_listener *listener, rli_parker *parker,
