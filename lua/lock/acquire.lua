@@ -31,6 +31,7 @@ if pttl == -2 or (over ~= '' and redis.call('hexists', lock, over) == 1) then
     if pttl ~= -2 then
         redis.call('hdel', lock, over)
     end
+    local field = owner
     --@include lock/lease.inc
     --@include lock/registered.inc
     if pttl ~= -2 and channel then

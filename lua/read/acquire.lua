@@ -45,6 +45,7 @@ if not free and mode ~= 'read' and (writer == '' or redis.call('hexists', lock, 
 end
 if free then
     redis.call('hset', lock, 'mode', 'read', owner, ARGV[3])
+    local field = owner
     --@include lock/lease.inc
 else
     if held < count then
