@@ -76,7 +76,7 @@ static void note_unheard_head(rli_attempt *attempt, const char *unheard)
     attempt->unheard_ms = rli_now_ms();
 }
 
-/* What a server says may be 0 or less; nobody asks again at once. */
+/* A server may answer with 0 or less, but no waiter asks again without a pause. */
 static int64_t at_least_one(int64_t ms)
 {
     return ms > 0 ? ms : 1;

@@ -194,10 +194,10 @@ static void conclude(rli_handoff *handoff, rlock_status status, const rli_acquir
     rli_yield_drop_holder(yield, handoff->from);
     successor->cold->taker = NULL;
     rli_session_end_turn(successor);
-    /* Once the request was answered, a copy that runs late finds nothing to hand over. */
+    /* Once the request was answered, a copy that runs late hands nothing over, but lengthens the successor's hold. */
     if (status != RLOCK_OK && (call->unanswered || call->broke_off))
         rli_session_in_doubt(handoff->engine, successor, request->successor_lease_ms + request->successor_place_ms);
-    else if (call->unanswered) /* such a copy lengthens the hold that it finds */
+    else if (call->unanswered)
         rli_session_in_doubt_if_held(handoff->engine, successor, request->successor_lease_ms);
     successor->registered |= request->successor_registers && !granted;
     if (granted && taker)

@@ -77,8 +77,8 @@ void rli_news_leave(rli_news *news, rli_leaving how)
 {
     rli_news_unlisten(news);
     bool guards = news->guards && rli_subscriber_leave(subscriber_of(news), news->guards, RLI_LEAVE_LINGER);
-    /* Who is no guard would be counted as another's listener for as long as the channel lingers, and a guard that does
-     * not listen would hide another's. */
+    /* Either both linger or neither does. The server subtracts the guards from the listeners: if the channel lingered
+     * alone, it would count one of another library too many; if the guards' did, one too few. */
     if (news->common)
         rli_subscriber_leave(subscriber_of(news), news->common, guards ? RLI_LEAVE_TOO : RLI_LEAVE_AT_ONCE);
     if (news->channel)
@@ -131,7 +131,7 @@ bool rli_news_take(rli_news *news)
     if (news->channel) {
         bool heard = news->common && rli_listener_take(subscriber_of(news), &news->common_listener, &news->told);
         bool guards = news->guards && rli_listener_take(subscriber_of(news), &news->guards_listener, &news->told);
-        heard |= guards && news->told.others_first; /* that channel has other news, too: of its subscription */
+        heard |= guards && news->told.others_first; /* not when only that channel's subscription has changed */
         return rli_listener_take(subscriber_of(news), &news->listener, &news->told) || heard;
     }
     bool signalled = false;

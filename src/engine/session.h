@@ -115,8 +115,8 @@ int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* Raises the deadline after the server answered a request that was sent at `sent_ms` and set the PTTL to at least
  * lease_ms. Never lowers it. */
 void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms);
-/* Lowers the deadline: a look that was sent at `sent_ms` found that left_ms are left of the lease, which others have
- * shortened. Not that of a read hold: it is the lock's key that they have shortened, not the hold. */
+/* Lowers the deadline: a look that was sent at `sent_ms` found only left_ms left of the lease, because others have
+ * shortened it. The deadline of a read hold stays: they have shortened the lock's key, not the hold. */
 void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms);
 /* Returns until when the server keeps holds that nothing has extended since. The server started counting later than we
  * did, and by its own clock, so that is later than our deadline by 1 % of the lease. The session has cold fields. */

@@ -122,7 +122,8 @@ typedef struct contender {
     actor *actor;
     rlock *lock;
     rlock_client *client; /* of its own; NULL: the stage's */
-    bool ended, has;      /* its call; and it was granted the lock, for the one without the right may be refused */
+    bool ended;           /* its call has */
+    bool has;             /* and was granted: that of the user without the right may be refused */
 } contender;
 
 static contender contender_of(const kind *of, rlock_client *own)
@@ -136,12 +137,10 @@ static contender contender_of(const kind *of, rlock_client *own)
 /* Returns the first whose call has ended, when one has. */
 static int first_ended(contender *of, int count)
 {
-    int first = -1;
-    for (int i = 0; first < 0; i = (i + 1) % count) {
-        if (of[i].ended || actor_ended(of[i].actor, 5))
-            first = i;
-    }
-    return first;
+    int i = 0;
+    while (!of[i].ended && !actor_ended(of[i].actor, 5))
+        i = (i + 1) % count;
+    return i;
 }
 
 static int count_valid(contender *of, int count)

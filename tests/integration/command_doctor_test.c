@@ -79,7 +79,6 @@ Test(command_doctor, small_limit_of_messages_is_a_warning)
     assert_doctor(0, "warning: ", "messages are limited to 8192 bytes");
 }
 
-/* The server refuses each lock then, and the trial meets that, too. */
 Test(command_doctor, a_replica_is_a_problem)
 {
     freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
@@ -87,6 +86,7 @@ Test(command_doctor, a_replica_is_a_problem)
     freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
 }
 
+/* The server refuses each lock then, and the trial meets that, too. */
 Test(command_doctor, too_few_replicas_are_a_problem, .lasts = 24)
 {
     set("min-replicas-to-write", "1");

@@ -127,7 +127,7 @@ static rlock_status read_lock(void *lock)
     return rlock_try_lock(lock, 1000, RLOCK_WATCHDOG);
 }
 
-/* What the guards of a lock understand means nothing to those that wait for something else. */
+/* Only the guards of a lock know that message. On other channels it is like any other: waiters ask once. */
 static void assert_asks_seldom(actor_call *call, void *object, const char *channel)
 {
     actor *waiter = actor_start();

@@ -38,6 +38,7 @@ case $for_what in
 build)
     compiler=${CC:-cc}
     compiler=${compiler%% *}
+    # Debian's package has the usual ones; another one is the user's to install.
     case $compiler in
     cc | gcc | c99) ;;
     *) command -v "$compiler" >/dev/null || { echo "the compiler \"$compiler\" (CC) is not installed" >&2; exit 1; } ;;

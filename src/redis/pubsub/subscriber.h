@@ -75,7 +75,7 @@ typedef enum rli_leaving {
     RLI_LEAVE_AT_ONCE,
     RLI_LEAVE_SOON,  /* together with the next command, at most about 10 ms later */
     RLI_LEAVE_LINGER, /* some seconds later, if nobody has joined it again by then */
-    RLI_LEAVE_TOO     /* the same, however many channels do so, since another one does that must not be alone */
+    RLI_LEAVE_TOO     /* the same, even if too many linger already: it must stay as long as another channel that does */
 } rli_leaving;
 
 /* How long a channel lingers. */
