@@ -62,7 +62,12 @@ void runner_log(const char *format, ...);
 #define RUNNER_NOT_NULL_(fatal_, a, ...) RUNNER_CHECK_(fatal_, (a) != NULL, #a " is not NULL", __VA_ARGS__)
 #define RUNNER_COMPARE_(fatal_, op, a, b, ...) RUNNER_CHECK_(fatal_, (a)op(b), #a " " #op " " #b, __VA_ARGS__)
 #define RUNNER_STR_(fatal_, op, a, b, ...)                                                        \
-    RUNNER_CHECK_(fatal_, strcmp(a, b) op 0, #a " " #op " " #b, __VA_ARGS__)
+    do {                                                                                           \
+        const char *left_ = (a), *right_ = (b);                                                    \
+        if (!(strcmp(left_, right_) op 0))                                                         \
+            runner_log("\"%s\" and \"%s\"", left_, right_);                                        \
+        RUNNER_CHECK_(fatal_, strcmp(left_, right_) op 0, #a " " #op " " #b, __VA_ARGS__);         \
+    } while (0)
 
 #define cr_assert(...) RUNNER_IS_(true, __VA_ARGS__, NULL, NULL)
 #define cr_assert_not(...) RUNNER_NOT_(true, __VA_ARGS__, NULL, NULL)
