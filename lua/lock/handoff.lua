@@ -89,11 +89,13 @@ if ours or counter then
     end
 
     -- The others, so many, come first. Tells so the guards, and the first registrant, which may be the successor: it asks
-    -- after them.
+    -- after them. A successor whose client did not hear may have lost its place.
     local function let_others_come_first(others)
         redis.pcall('publish', channel .. ':guards', 'others')
         local registered = register()
-        return call_waiter('others') and registered and 5 or -others
+        local told = call_waiter('others')
+        local heirs_client = string.match(heir, '^(.*):%d+$')
+        return told and registered and not (gone and gone[heirs_client]) and 5 or -others
     end
 
     -- Gives the lock to others if there are any. Answers nil if there are none.

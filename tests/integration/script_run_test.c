@@ -147,6 +147,18 @@ Test(script_run, of_a_handoff_that_can_tell_no_waiter_says_how_many_others_there
     redisFree(other);
 }
 
+/* The successor came first, but its client does not hear at the moment: it has lost its place to one that does. */
+Test(script_run, of_a_handoff_that_takes_the_successor_out_lets_it_look_by_itself)
+{
+    hold_and_register();
+    cr_assert(server_integer(stage.server, "ZADD rlock_waiters:{" NAME "} 0 %s", "heir:8 30000") == 1);
+    redisContext *listening = foreign_subscribe(CHANNEL ":client"), *other = foreign_subscribe(CHANNEL);
+    cr_assert(hand_over_beside(0, "0") == -1);
+    cr_assert(pttl_of(NAME) == -2 && server_integer(stage.server, "EXISTS rlock_waiters:{" NAME "}") == 0);
+    redisFree(other);
+    redisFree(listening);
+}
+
 /* For those that poll; who listens to releases is told as ever. */
 Test(script_run, of_a_handoff_that_frees_the_lock_in_any_case_tells_a_registered_waiter_to_ask)
 {
