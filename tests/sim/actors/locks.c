@@ -328,6 +328,15 @@ static void give_place_up(actor *self, const taking *by)
         continue;
 }
 
+/* A hold of which nobody knows whether it is given back stands in the way of others, and of the actor itself. */
+static void drain_doubtful(actor *self)
+{
+    for (int i = 0; i < ACTOR_HOLDS; i++) {
+        if (self->holds[i].entry && self->holds[i].doubtful)
+            drain(self, &self->holds[i]);
+    }
+}
+
 static void take(actor *self, const plan_step *step)
 {
     static const char *const outcomes[] = {"taken", "not taken", "nobody answers"};
@@ -337,6 +346,7 @@ static void take(actor *self, const plan_step *step)
     taking by = {.of = of, .step = step, .wait_ms = step->wait_ms};
     if (of->count == ACTOR_LEVELS || (of->count > 0 && (is_once(kind) || is_once(of->kind))))
         return;
+    drain_doubtful(self);
     bool alone = of->count > 0 || !actor_holds_any(self);
     if (by.wait_ms < 0 && !alone)
         by.wait_ms = 15000; /* others may wait for what it holds */
