@@ -597,30 +597,39 @@ static bool begins_with(const char *name, size_t length, const char *with)
     return length >= strlen(with) && memcmp(name, with, strlen(with)) == 0;
 }
 
+/* Whether the name begins with these, the lock's own name in braces between them. *rest: what follows. */
+static bool begins_around(const char *name, size_t length, const char *before, const char *of, const char *after,
+                          const char **rest)
+{
+    const char *const parts[] = {before, "{", of, "}", after};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!begins_with(name, length, parts[i]))
+            return false;
+        name += strlen(parts[i]), length -= strlen(parts[i]);
+    }
+    *rest = name;
+    return true;
+}
+
 static bool is_beside(const char *name, size_t length, const char *of)
 {
     static const char *const before[] = {"redisson_lock_queue:", "redisson_lock_timeout:", "redisson_lock_token:", "rlock_fence:",
                                          "rlock_waiters:"};
-    char own[TEXT_SIZE];
+    const char *rest, *end = name + length;
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        snprintf(own, sizeof own, "%s{%s}", before[i], of);
-        if (strlen(own) == length && begins_with(name, length, own))
+        if (begins_around(name, length, before[i], of, "", &rest) && rest == end)
             return true;
     }
-    snprintf(own, sizeof own, "rlock_waiters:{%s}:fair", of);
-    if (strlen(own) == length && begins_with(name, length, own))
+    if (begins_around(name, length, "rlock_waiters:", of, ":fair", &rest) && rest == end)
         return true;
-    snprintf(own, sizeof own, "redisson_unlock_latch:{%s}:", of);
-    if (begins_with(name, length, own))
+    if (begins_around(name, length, "redisson_unlock_latch:", of, ":", &rest))
         return true;
-    snprintf(own, sizeof own, "{%s}:", of);
-    if (!begins_with(name, length, own))
+    if (!begins_around(name, length, "", of, ":", &rest))
         return false;
-    const char *behind = name + strlen(own), *end = name + length;
-    if (begins_with(behind, (size_t)(end - behind), "timeout"))
-        return end - behind == 7;
-    for (const char *at = end; at > behind; at--) {
-        if (is_owner(behind, (size_t)(at - behind), ":rwlock_timeout:"))
+    if (begins_with(rest, (size_t)(end - rest), "timeout"))
+        return end - rest == 7;
+    for (const char *at = end; at > rest; at--) {
+        if (is_owner(rest, (size_t)(at - rest), ":rwlock_timeout:"))
             return true;
     }
     return false;

@@ -21,6 +21,7 @@
 #define MOST_STEPS INT64_C(60000000)
 
 const plan *run_of;
+static int resources[PLAN_OBJECTS]; /* of its objects */
 
 static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
@@ -81,13 +82,18 @@ void run_count_fault(void)
 }
 
 /* Kinds of lock that share a name share what they exclude; what is made of several is of its own. */
-int run_resource(const plan *of, int object)
+static int resource_of(const plan *of, int object)
 {
     for (int i = 0; i < object; i++) {
         if (strcmp(of->objects[i].name, of->objects[object].name) == 0 && of->objects[i].name[0] != '-')
             return i;
     }
     return object;
+}
+
+int run_resource(const plan *of, int object)
+{
+    return of == run_of ? resources[object] : resource_of(of, object);
 }
 
 bool run_is_of(int object, const char *name, size_t length)
@@ -420,6 +426,8 @@ run_counts run_plan(const plan *of)
     const schedule by = {.seed = of->seed, .period = of->period, .changes = of->changes, .steps = 2000 << of->seed % 8,
                          .stalls = of->stalls, .most_steps = MOST_STEPS};
     run_of = of;
+    for (int i = 0; i < of->object_count; i++)
+        resources[i] = resource_of(of, i);
     world_begin(&by);
     world_place(machine_make("world", 0, 0));
     network.latency_ns = of->latency_us * 1000;
