@@ -88,7 +88,7 @@ all: $(B)/librlock.a $(B)/$(soname) $(B)/$(module) $(B)/rlock $(B)/man/made ## b
 # --- What a machine needs ---
 
 .PHONY: deps deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site deps-deb
-deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages)
+deps: deps-build deps-test deps-limits deps-interop ## installs what is missing to build and test (Debian packages); deps-build: to build and install alone
 # Who builds or installs the library is told what is missing; who tests it or sees the demo has it installed.
 deps-build deps-test deps-limits deps-interop deps-bench deps-peers deps-site deps-deb: deps-%:
 	@sh tests/support/deps.sh $* $(B)/bin $(if $(filter-out all install uninstall $(B)/%,$(MAKECMDGOALS)),,check)

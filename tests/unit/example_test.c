@@ -84,6 +84,14 @@ Test(example, program_of_getting_started_takes_turns)
     assert_says("cat a b | awk '{ print $5 }' | sort | uniq -c | tr -s ' '", " 2 1\n 2 2\n 2 3\n 2 4\n 2 5\n");
 }
 
+Test(example, program_with_redissons_file_takes_the_server_from_it)
+{
+    compile("config_yaml", "");
+    shell_do("cp docs/examples/redisson.yaml '%s'", scratch_folder());
+    shell_do("cd '%s' && REDIS_URL='%s' ./config_yaml >said 2>&1", scratch_folder(), server_tcp_url(own));
+    assert_says("cat said", "mine, and no Java process has it\n");
+}
+
 Test(example, cron_job_runs_on_one_host)
 {
     shell_do("cp docs/examples/cron_job.sh '%s'; ln -s \"$(cd '%s' && pwd)/rlock\" '%s/rlock'", scratch_folder(),
