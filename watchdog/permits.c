@@ -60,8 +60,7 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
-    /* The one unanswered request has run now; or they were given back once for all. */
-    bool settled = in_doubt->unanswered == 0 ? found >= 0 : in_doubt->unanswered == 1 && found > 0;
+    bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
     if (settled || in_doubt->at_ms >= in_doubt->until_ms) {
         rli_doubtful_permits_free(in_doubt);
         return;

@@ -30,7 +30,6 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch, const char *n
            permit->timer.at_ms < permit->deadline_ms && strcmp(rli_renewed_permit_name(permit), name) == 0) {
         memcpy(batch->permits->ids + batch->count++ * RLI_PERMIT_ID, permit->id, RLI_PERMIT_ID);
         batch->ends_ms = rli_earlier(batch->ends_ms, permit->deadline_ms);
-        permit->unanswered++;
         rli_renewed_permit_put_off(engine, permit, permit->deadline_ms);
     }
 }
@@ -102,7 +101,6 @@ void rli_renew_permits_apply(const rli_renewal_batch *batch, const redisReply *a
         int64_t there = 0;
         if (!permit)
             continue; /* released or declared lost while the renewal was under way */
-        permit->unanswered -= answers != NULL;
         permit->reason = batch->refused ? RLOCK_LOST_REFUSED : RLOCK_LOST_EXPIRED;
         if (!answers)
             rli_renewed_permit_put_off(engine, permit, again_ms);

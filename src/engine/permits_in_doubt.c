@@ -73,52 +73,16 @@ void rli_doubtful_permits_free(rli_doubtful_permits *in_doubt)
     free(in_doubt);
 }
 
-static void add(rli_engine *engine, rli_doubtful_permits *in_doubt)
-{
-    rli_engine_lock(engine);
-    rli_permits_in_doubt_put_back(engine, in_doubt);
-    /* If the watchdog cannot be started now, a later start finds these permits, too. */
-    (void)engine->attend(engine);
-    rli_engine_unlock(engine);
-}
-
 void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt, int64_t lease_ms, int unanswered)
 {
     in_doubt->unanswered = unanswered;
     in_doubt->at_ms = rli_now_ms();
     in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
-    add(engine, in_doubt);
-}
-
-void rli_permits_in_doubt_end_after(rli_engine *engine, const rli_names *names, const char *id, int64_t lease_ms)
-{
-    rli_doubtful_permits *in_doubt = rli_doubtful_permits_make(names, 1);
-    if (!in_doubt)
-        return;
-    memcpy(in_doubt->ids, id, RLI_PERMIT_ID);
-    in_doubt->at_ms = rli_after_ms(lease_ms + lease_ms / 100 + 1); /* clock rates may differ by up to 1 % */
-    in_doubt->until_ms = in_doubt->at_ms + engine->settings->watchdog_timeout_ms;
-    add(engine, in_doubt);
-}
-
-bool rli_permits_in_doubt_spare(rli_engine *engine, const char *id)
-{
-    rli_doubtful_permits *spared = NULL;
     rli_engine_lock(engine);
-    rli_permits_in_doubt *permits_in_doubt = &engine->permits_in_doubt;
-    for (rli_doubtful_permits **each = &permits_in_doubt->first; *each && !spared;) {
-        if ((*each)->unanswered == 0 && memcmp((*each)->ids, id, RLI_PERMIT_ID) == 0) {
-            spared = *each;
-            *each = spared->next;
-        } else {
-            each = &(*each)->next;
-        }
-    }
-    if (spared)
-        plan(engine, permits_in_doubt);
+    rli_permits_in_doubt_put_back(engine, in_doubt);
+    /* If the watchdog cannot be started now, a later start finds these permits, too. */
+    (void)engine->attend(engine);
     rli_engine_unlock(engine);
-    rli_doubtful_permits_free(spared);
-    return spared;
 }
 
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt)

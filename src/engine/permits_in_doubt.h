@@ -22,7 +22,7 @@ typedef struct rli_doubtful_permits {
     /* When they are next given back, the last pause between two attempts, and when the attempts stop. */
     int64_t at_ms, pause_ms, until_ms;
     bool no_answer; /* the last attempt to give them back went unanswered */
-    int unanswered; /* requests that may have run, or may still run, and take them; 0: they are there, and end now */
+    int unanswered; /* requests that may have run, or may still run */
     int count;
     char *ids;   /* RLI_PERMIT_ID bytes each */
     char name[]; /* of the semaphore, with the client's prefix */
@@ -45,12 +45,6 @@ void rli_doubtful_permits_free(rli_doubtful_permits *in_doubt);
  * still run and leave permits: for lease_ms, or for a day if that is 0 or less. Takes ownership of `in_doubt`.
  * Takes the mutex itself. */
 void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt, int64_t lease_ms, int unanswered);
-/* The permit has a lease now, and a renewal that may still run would lengthen it. Has it given back once that lease is
- * over, if memory suffices. Takes the mutex itself. */
-void rli_permits_in_doubt_end_after(rli_engine *engine, const rli_names *names, const char *id, int64_t lease_ms);
-/* Its lease is set anew. Returns whether it was to be given back after the former one, which it is not now. Takes the
- * mutex itself. */
-bool rli_permits_in_doubt_spare(rli_engine *engine, const char *id);
 /* Frees all of them. */
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt);
 

@@ -178,23 +178,20 @@ void rli_renewed_permits_begin(rli_engine *engine, rli_renewed_permit *made, con
     rli_engine_unlock(engine);
 }
 
-bool rli_renewed_permits_end(rli_engine *engine, const char *ids, int count)
+void rli_renewed_permits_end(rli_engine *engine, const char *ids, int count)
 {
-    bool unanswered = false;
     if (!atomic_load(&engine->renewed_permits.reserved))
-        return false; /* most releases: they need no mutex */
+        return; /* most releases: they need no mutex */
     rli_engine_lock(engine);
     for (int i = 0; engine->renewed_permits.by_id.count && i < count; i++) {
         rli_renewed_permit *permit = rli_renewed_permits_find(&engine->renewed_permits, ids + i * RLI_PERMIT_ID);
         if (!permit)
             continue;
-        unanswered |= permit->unanswered > 0;
         take_out(engine, permit);
         rli_renewed_permit_free(permit);
     }
     plan(engine);
     rli_engine_unlock(engine);
-    return unanswered;
 }
 
 int64_t rli_renewed_permits_deadline(rli_engine *engine, const char id[RLI_PERMIT_ID])

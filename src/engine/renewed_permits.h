@@ -26,7 +26,6 @@ typedef struct rli_renewed_permit {
     rli_timer timer;                      /* when it is renewed; while that is under way: its deadline */
     int64_t deadline_ms;                  /* until when it may be relied on */
     rlock_lost_reason reason;             /* why it was lost; or will be, if it is renewed no more */
-    int unanswered;                       /* renewals that are under way, or were not answered, and may still run */
     char id[RLI_PERMIT_ID];
 } rli_renewed_permit;
 
@@ -50,9 +49,8 @@ rlock_status rli_renewed_permits_make(rli_engine *engine, const rli_names *names
 void rli_renewed_permits_drop(rli_engine *engine, rli_renewed_permit *made);
 /* They were acquired, under these ids, by a request that was sent at `sent_ms`. Takes over `made`. */
 void rli_renewed_permits_begin(rli_engine *engine, rli_renewed_permit *made, const char *ids, int64_t sent_ms);
-/* Renews these permits no longer, and says nothing more of them. Those that are not renewed are passed over. Returns
- * whether a renewal of one of them may still run. */
-bool rli_renewed_permits_end(rli_engine *engine, const char *ids, int count);
+/* Renews these permits no longer, and says nothing more of them. Those that are not renewed are passed over. */
+void rli_renewed_permits_end(rli_engine *engine, const char *ids, int count);
 
 /* Until when the permit may be relied on; 0: it is not renewed. */
 int64_t rli_renewed_permits_deadline(rli_engine *engine, const char id[RLI_PERMIT_ID]);

@@ -24,7 +24,6 @@ typedef struct rli_object_call {
     int64_t numbers[3];
     int number_count;
     char id[RLI_PERMIT_ID]; /* of a call on one permit */
-    bool renewal_unanswered; /* a renewal of that one may still run */
     /* On the heap, owned; else NULL. Of a call on many permits: RLI_PERMIT_ID bytes each; of a renaming: the new
      * names. */
     char *ids;

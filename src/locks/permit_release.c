@@ -117,11 +117,10 @@ static rlock_status prepare(rli_object_call *asked, rlock_permit_semaphore *sema
     return status;
 }
 
-/* A permit that is being released is renewed no longer: if the release fails, the lease ends it. Returns whether a
- * renewal may still run. */
-static bool renew_no_more(const rli_object *object, const char *ids, int count)
+/* A permit that is being released is renewed no longer: if the release fails, the lease ends it. */
+static void renew_no_more(const rli_object *object, const char *ids, int count)
 {
-    return rli_renewed_permits_end(&object->client->engine, ids, count);
+    rli_renewed_permits_end(&object->client->engine, ids, count);
 }
 
 /* Prepares a release of one permit. */
@@ -130,7 +129,7 @@ static rlock_status prepare_one(rli_object_call *asked, rlock_permit_semaphore *
 {
     rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_release, read);
     if (status == RLOCK_OK)
-        (void)renew_no_more(asked->object, asked->id, 1);
+        renew_no_more(asked->object, asked->id, 1);
     return status;
 }
 
@@ -144,30 +143,19 @@ static rlock_status prepare_try_release(rli_object_call *asked, rlock_permit_sem
     return prepare_one(asked, semaphore, id, read_try_release);
 }
 
-static rlock_status read_updated(const rli_object_call *asked, const rli_call *call, int64_t *answer)
-{
-    rlock_status status = rli_object_read_flag(asked, call, answer);
-    int64_t lease_ms = asked->numbers[0];
-    if (status == RLOCK_OK && *answer == 1 && asked->renewal_unanswered && lease_ms > 0)
-        rli_permits_in_doubt_end_after(&asked->object->client->engine, &asked->object->names, asked->id, lease_ms);
-    return status;
-}
-
 /* A permit that is given a lease is renewed no longer, whatever becomes of the request: if it ran and its answer was
  * lost, the permit ends with that lease, and may not be relied on any more. */
 static rlock_status prepare_update(rli_object_call *asked, rlock_permit_semaphore *semaphore, const char *id,
                                    int64_t lease_ms)
 {
     rlock_status status = prepare(asked, semaphore, id, &rli_script_permit_semaphore_update_lease,
-                                  read_updated);
+                                  rli_object_read_flag);
     asked->numbers[0] = lease_ms;
     asked->number_count = 1;
     if (status == RLOCK_OK)
         status = rli_permit_check_lease(lease_ms);
-    if (status == RLOCK_OK) {
-        bool spared = rli_permits_in_doubt_spare(&asked->object->client->engine, asked->id);
-        asked->renewal_unanswered = renew_no_more(asked->object, asked->id, 1) || spared;
-    }
+    if (status == RLOCK_OK)
+        renew_no_more(asked->object, asked->id, 1);
     return status;
 }
 
@@ -334,7 +322,7 @@ static rlock_status prepare_many(rli_object_call *asked, rlock_permit_semaphore 
                                .numbers = {count},
                                .number_count = 1,
                                .ids = ids};
-    (void)renew_no_more(asked->object, ids, count);
+    renew_no_more(asked->object, ids, count);
     return RLOCK_OK;
 }
 

@@ -165,34 +165,6 @@ Test(permit_doubt, acquire_whose_ids_are_not_replaced_is_undone)
     }
 }
 
-static void give_lease(rlock_permit_semaphore *semaphore, const rlock_permit *permit, int64_t lease_ms)
-{
-    bool updated = false;
-    assert_ok(rlock_permit_semaphore_update_lease_time(semaphore, permit->id, lease_ms, &updated));
-    cr_assert(updated);
-}
-
-/* A renewal is stuck while two permits are given a lease, and lengthens both. One ends with its lease all the same; the
- * other was given another lease since. */
-Test(permit_doubt, late_renewal_does_not_lengthen_a_lease)
-{
-    with(5);
-    rlock_permit_semaphore *semaphore = permits_of(scene_client(QUICK "&lockWatchdogTimeout=6000"), NAME);
-    rlock_permit ends, stays;
-    int undo = on_script(&rli_script_permit_semaphore_undo, PROXY_NOTE, 0);
-    int rule = on_script(&rli_script_permit_semaphore_renew, PROXY_HOLD_REQUEST, 1);
-    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_WATCHDOG, &ends));
-    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_WATCHDOG, &stays));
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 10000));
-    give_lease(semaphore, &ends, 1500);
-    give_lease(semaphore, &stays, 1500);
-    let_through(rule);
-    give_lease(semaphore, &stays, 60000);
-    cr_assert(proxy_await(scene.proxy, undo, PROXY_ANSWERED, 1, 10000), "nothing is undone in the background");
-    assert_permits(4, 1);
-    cr_assert(expiry_of(NAME, &stays) > 0);
-}
-
 /* A waiter gets the permits that are undone. */
 Test(permit_doubt, what_is_undone_wakes_those_who_wait)
 {
