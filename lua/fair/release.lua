@@ -44,7 +44,9 @@ local function offer(head)
     --@include lock/offer_ms.inc
     redis.call('hdel', lock, owner)
     redis.call('hset', lock, head, '1')
-    redis.call('pexpire', lock, while_ms)
+    if type(redis.pcall('pexpire', lock, while_ms)) == 'table' then -- a user without the right to that
+        return false
+    end
     if not tell(head, string.match(head, '%d+$') .. ' ' .. while_ms) then
         return false
     end

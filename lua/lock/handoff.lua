@@ -51,6 +51,7 @@ if redis.call('hexists', lock, owner) == 0 then
     end
     return not counter and 3 or draw_token() and { 3, redis.call('get', counter) } or nil
 end
+local pttl = redis.call('pttl', lock)
 -- Most runs have neither, and are spared what only these need.
 if ours or counter then
     -- Answers how many others listen.
@@ -129,7 +130,6 @@ if ours or counter then
         return -others
     end
 end
-local pttl = redis.call('pttl', lock)
 -- The order of the writes matters: see waiters.inc.
 redis.call('pexpire', lock, lease_ms)
 redis.call('hset', lock, heir, '1')

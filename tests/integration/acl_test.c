@@ -200,6 +200,30 @@ KIND_TEST(goes_to_one_waiter_when_a_right_is_missing)
     }
 }
 
+/* Whose releaser may set no time to live: it neither ends sooner than its next owner is told, nor never. */
+KIND_TEST(stands_for_as_long_as_its_next_owner_may_rely_on_it)
+{
+    const char *key = kind_key(of, RIGHTS_PREFIX NAME);
+    rlock *lock = kind_of(of, stage.client, NAME);
+    if (of->shared)
+        return;
+    say("ACL SETUSER full on >secret +@all allkeys allchannels");
+    assert_ok(rlock_lock(lock));
+    contender waiter = contender_of(of, open_as("full:secret", STAGE_QUICK));
+    say("ACL SETUSER locks -pexpire");
+    cr_assert(server_integer(stage.server, "PEXPIRE %s 300", key) == 1);
+    (void)rlock_unlock(lock);
+    cr_assert(pttl_of(key) != -1, "it would stand for ever");
+    assert_ok(actor_finish(waiter.actor, 10000));
+    int64_t left_ms = pttl_of(key), valid_ms = actor_valid_for(waiter.actor, waiter.lock);
+    cr_assert(valid_ms > 0 && valid_ms <= left_ms, "valid for %lld ms, and stands for %lld", (long long)valid_ms,
+              (long long)left_ms);
+    actor_end(waiter.actor);
+    rlock_free(waiter.lock);
+    rlock_client_close(waiter.client);
+    rights_give(stage.server, RIGHTS);
+}
+
 /* Nor when nobody stays who could take that away later. */
 KIND_TEST(is_not_left_half_taken_by_a_client_that_closes)
 {
