@@ -101,8 +101,8 @@ if ours or counter then
 
     -- Gives the lock to others if there are any. Answers nil if there are none.
     local function yield()
-        local first = counted and redis.pcall('zrange', waiters, '0', '1')
-        local waited_for = first and (first[1] ~= member and first[1] or first[2])
+        local first = redis.pcall('zrange', waiters, '0', '1')
+        local waited_for = first[1] ~= member and first[1] or first[2]
         local known = counted and others_listen()
         local others = known or 1 + ours -- mode scattered, or no right to ask: assume one
         if waited_for and others <= ours and call_waiter(nil, member, owner) then

@@ -33,7 +33,7 @@ if count ~= '0' then
 end
 --@include lock/first.inc
 local others
-if registrant then
+if counted and registrant then
     --@include lock/others.inc
 end
 if others == 0 then -- and a waiter is registered

@@ -81,6 +81,24 @@ Test(script_run, of_a_handoff_to_a_shorter_lease_tells_a_registered_waiter)
                                              loaded(&rli_script_lock_handoff), "", "", ""));
 }
 
+/* A client that knows this server alone waits; one that reaches it through sentinels, say, releases the lock. Nobody can
+ * say who else listens, so the lock is offered to nobody. */
+Test(script_run, where_subscribers_are_scattered_tells_a_registered_waiter_to_ask)
+{
+    redisContext *listening = foreign_subscribe(CHANNEL ":client");
+    server_load(stage.server, &rli_script_lock_release, RLI_SCATTERED);
+    server_load(stage.server, &rli_script_lock_handoff, RLI_SCATTERED);
+    hold_and_register();
+    cr_assert(server_integer(stage.server, "EVALSHA %s 1 " NAME " " CHANNEL " old 0 30000",
+                             rli_script_lock_release.sha1[RLI_SCATTERED]) == 1);
+    cr_assert(pttl_of(NAME) == -2 && server_heard(stage.server, CHANNEL ":client", "7 0", 10000));
+    hold_and_register();
+    cr_assert(server_integer(stage.server, "EVALSHA %s 1 " NAME " " CHANNEL " old heir:8 30000 0 %s %s",
+                             rli_script_lock_handoff.sha1[RLI_SCATTERED], "", "") == -1);
+    cr_assert(pttl_of(NAME) == -2 && server_heard(stage.server, CHANNEL ":client", "7 0", 10000));
+    redisFree(listening);
+}
+
 /* --- a handoff beside a listener of another library --- */
 
 /* The owner "old" hands over to "heir:8". since: of its registration. */
