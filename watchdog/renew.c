@@ -172,8 +172,8 @@ static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
     rli_tracking_want(engine, node);
 }
 
-/* No answer came, so the renewal may run late: perhaps for a hold with a lease that is lost by then, and whose inner
- * one, which was renewed, was given back. */
+/* No answer came, so the renewal may run late; or it came when the hold was lost already. Perhaps the hold had a lease,
+ * and its inner one, which was renewed, was given back: the server keeps it for longer than anybody knows. */
 static void note_late(const rli_renewal_batch *batch, rli_session *session)
 {
     rli_engine *engine = batch->watchdog->engine;
@@ -206,7 +206,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     int64_t held = 0;
     session->renewing = false;
     session->refused = !answer && batch->refused && batch->count == 1;
-    if (!answer)
+    if (!answer || session->phase == RLI_LOST)
         note_late(batch, session);
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */

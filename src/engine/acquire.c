@@ -369,6 +369,7 @@ static rlock_status leave(rli_attempt *attempt, rlock_status status)
         rli_queue_outage(queue_of(attempt), attempt->failed_ms, rlock_last_error());
     rli_queue_leave(queue_of(attempt), &attempt->waiter);
     if (status != RLOCK_OK) {
+        rli_registry_leave_to_owner(attempt);
         rli_handoff_decline(attempt);
         kept = rli_local_handoff_pass_on(attempt);
     }

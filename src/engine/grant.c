@@ -64,6 +64,16 @@ static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info 
     return RLOCK_OK;
 }
 
+/* The lock may have been offered for the lease with which another waiter of the owner registered the session, and no
+ * request shortens that. */
+static void note_offered_lease(rli_attempt *attempt)
+{
+    rli_session *session = attempt->session;
+    int64_t offered_ms = session->registered ? session->cold->registered_ms : 0;
+    if (offered_ms > rli_lease_on_server(attempt->engine, attempt->asked->lease_ms))
+        rli_session_in_doubt_if_held(attempt->engine, session, offered_ms);
+}
+
 rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire_result *verdict = gain->verdict;
@@ -84,6 +94,7 @@ rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
         rli_session_extend_deadline(session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
     session->cold->replaces = 0;
+    note_offered_lease(attempt);
     if (attempt->asked->kind->registers)
         session->registered = false;
     /* Other kinds share the field, but have no token. */

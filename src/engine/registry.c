@@ -114,6 +114,12 @@ void rli_registry_request(rli_attempt *attempt, rli_request *request)
     request->since_us = attempt->since_us;
 }
 
+void rli_registry_leave_to_owner(const rli_attempt *attempt)
+{
+    if (attempt->session->registered && attempt->session->cold->attempts > 1)
+        rli_queue_owner_granted(attempt->entry, attempt->session);
+}
+
 /* At most so many waiters listen for a holder of another library to release the lock. */
 #define GUARDS 2
 

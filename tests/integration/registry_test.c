@@ -404,3 +404,59 @@ Test(registry, guard_that_lingers_hides_no_listener_of_another_library)
     assert_ok(actor_unlock(waiter, behind));
     actor_end(waiter);
 }
+
+/* How many listen to the lock's channel, those that guard left out. */
+static int64_t count_others(void)
+{
+    redisReply *reply = server_command(stage.server, "PUBSUB NUMSUB redisson_lock__channel:{" NAME "} "
+                                                     "redisson_lock__channel:{" NAME "}:guards");
+    int64_t others = reply->element[1]->integer - reply->element[3]->integer;
+    freeReplyObject(reply);
+    return others;
+}
+
+/* A waiter of the same client that is not registered leaves the lock's channel while that of the guards lingers. */
+Test(registry, guard_that_lingers_is_not_left_alone_by_another_waiter)
+{
+    rlock *lock = lock_of(stage.client, NAME);
+    foreign_hold(NAME, 60000);
+    assert_status(rlock_try_lock(lock, 50, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    cr_assert(server_integer(stage.server, "DEL " REGISTRY) <= 1);
+    say("SET " REGISTRY " text");
+    assert_status(rlock_try_lock(lock, 50, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    cr_assert(count_others() >= 0);
+    say("DEL " REGISTRY);
+    foreign_release(NAME);
+}
+
+/* Two waiters of one owner, and one between them. The first gives up: the place that it had in the registry is the other's,
+ * which did not listen. */
+Test(registry, place_of_a_waiter_that_gives_up_is_the_other_ones_of_its_owner)
+{
+    rlock *held = held_elsewhere(), *shared = lock_of(stage.client, NAME);
+    rlock *first = rlock_for_owner(shared, 7), *second = rlock_for_owner(shared, 7);
+    actor *gives_up = actor_start(), *between = actor_start(), *waits = actor_start();
+    rlock_cancel *token = rlock_cancel_new();
+    cr_assert(first && second && token);
+    rlock_lock_options cancelled = RLOCK_LOCK_OPTIONS_INIT;
+    cancelled.cancel = token;
+    actor_begin_with(gives_up, first, &cancelled);
+    cr_assert(server_wait_subscribers(stage.server, channel_of(NAME), 1, 5000) && actor_asleep(gives_up, 5000));
+    actor_begin_lock(between, shared);
+    cr_assert(actor_asleep(between, 5000));
+    actor_begin_lock(waits, second);
+    cr_assert(actor_asleep(waits, 5000));
+    rlock_cancel_fire(token);
+    assert_status(actor_finish(gives_up, 5000), RLOCK_CANCELLED);
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish_soon(waits, 900)); /* an offer that nobody takes stands for 5 s */
+    assert_ok(actor_unlock(waits, second));
+    assert_ok(actor_finish_soon(between, 900));
+    assert_ok(actor_unlock(between, shared));
+    actor_end(gives_up);
+    actor_end(between);
+    actor_end(waits);
+    rlock_cancel_free(token);
+    rlock_free(first);
+    rlock_free(second);
+}

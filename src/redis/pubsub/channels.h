@@ -48,6 +48,7 @@ typedef struct rli_channel {
     bool plain;               /* subscribed with SUBSCRIBE in a cluster, too: it belongs to no slot */
     rli_channel_events events;
     int64_t lingers_until_ms; /* nobody uses it, and it stays subscribed until then; 0: it does not linger */
+    int64_t needed_until_ms;  /* another channel lingers until then, and this one must not end before; 0: none does */
     rli_listener *listeners;
     size_t length;
     char name[];

@@ -73,9 +73,11 @@ void rli_subscriber_init(rli_subscriber *subscriber, const rli_settings *setting
 /* When the last one that uses a channel leaves it, the client unsubscribes. */
 typedef enum rli_leaving {
     RLI_LEAVE_AT_ONCE,
-    RLI_LEAVE_SOON,  /* together with the next command, at most about 10 ms later */
+    RLI_LEAVE_SOON,   /* together with the next command, at most about 10 ms later */
     RLI_LEAVE_LINGER, /* some seconds later, if nobody has joined it again by then */
-    RLI_LEAVE_TOO     /* the same, even if too many linger already: it must stay as long as another channel that does */
+    /* The same, even if too many linger already: it must stay as long as another channel that does. So it does when
+     * others use it now, and the last of them leaves it at once. */
+    RLI_LEAVE_TOO
 } rli_leaving;
 
 /* How long a channel lingers. */

@@ -141,6 +141,10 @@ static bool lingers(rli_subscriber *subscriber, rli_channel *channel, rli_leavin
 /* Mutex held. */
 static bool leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
+    if (how == RLI_LEAVE_TOO)
+        channel->needed_until_ms = rli_after_ms(RLI_LINGER_MS);
+    else if (channel->needed_until_ms && rli_now_ms() < channel->needed_until_ms)
+        how = RLI_LEAVE_TOO;
     bool stays = --channel->references > 0 || lingers(subscriber, channel, how);
     if (!stays) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
