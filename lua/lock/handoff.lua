@@ -77,7 +77,7 @@ if ours or counter then
         elseif since == '0' then
             --@include lock/now.inc
         end
-        local added = redis.pcall('zadd', waiters, 'NX', since, member)
+        local added = since and redis.pcall('zadd', waiters, 'NX', since, member)
         redis.pcall('pexpire', waiters, '90000')
         return type(added) == 'number'
     end

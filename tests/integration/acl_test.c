@@ -189,7 +189,7 @@ static void hand_on_without(const kind *of, const char *right)
 
 KIND_TEST(goes_to_one_waiter_when_a_right_is_missing)
 {
-    static const char *const rights[] = {"-hdel", "-pexpire", "-publish", "-pubsub"};
+    static const char *const rights[] = {"-hdel", "-pexpire", "-publish", "-pubsub", "-time"};
     if (of->shared)
         return;
     say("ACL SETUSER full on >secret +@all allkeys allchannels");
@@ -198,6 +198,26 @@ KIND_TEST(goes_to_one_waiter_when_a_right_is_missing)
         snprintf(command, sizeof command, "ACL SETUSER locks %s", rights[i]);
         hand_on_without(of, command);
     }
+}
+
+/* An unlock that leaves the lock to a listener of another library registers its successor, if the user may ask for the
+ * time. (A fair lock and a group lock cannot do without.) */
+KIND_TEST(is_unlocked_beside_another_library_without_the_right_to_time)
+{
+    rlock *lock = kind_of(of, stage.client, NAME);
+    if (of->shared || of->fair || of->grouped)
+        return;
+    say("ACL SETUSER locks -time");
+    redisContext *other = foreign_subscribe("redisson_lock__channel:{" RIGHTS_PREFIX NAME "}");
+    assert_ok(rlock_lock(lock));
+    contender waiter = contender_of(of, stage.client);
+    pass_ms(20); /* handed on within the process for longer than others are to wait */
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter.actor, 10000));
+    assert_ok(actor_unlock(waiter.actor, waiter.lock));
+    actor_end(waiter.actor);
+    rlock_free(waiter.lock);
+    redisFree(other);
 }
 
 /* Whose releaser may set no time to live: it neither ends sooner than its next owner is told, nor never. */
