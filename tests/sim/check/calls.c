@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/calls.h"
 
+#include "tests/sim/check/holders.h"
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/order.h"
 #include "tests/sim/check/parts.h"
@@ -27,6 +28,8 @@ void call_resume(call *self)
     hold *held = self->hold;
     self->began_ns = world_now_ns();
     self->epoch = held ? ledger_epoch(held->resource) : 0;
+    self->data_losses = ledger_data_losses();
+    self->re_entries = held ? holders_re_entries(held->resource) : 0;
     self->stopped_ns = self->worker->of->machine->stood_still_ns;
     self->gains = held ? held->gains : 0;
     self->free_parts = held && held->side == PART_SIDE ? parts_free(self) : 0;
@@ -307,6 +310,7 @@ static void judge_gain(call *self, validity by)
     case RLOCK_OK:
         if (once && held->count > 0 && is_relied_on(held))
             finding("%s: a non-reentrant lock was taken twice", self->title);
+        holders_check_re_entry(self);
         if (once && held->count > 0 && !held->lost_ns)
             held->lost_ns = world_now_ns();
         if (held->lost_ns) /* its former hold; that it was lost, and not told yet, is still to be told */
@@ -382,6 +386,8 @@ void judge_unlock(call *self, validity by)
             finding("%s gave back what this owner did not hold", self->title);
         if (held->lost_ns && self->valid_before_ms == 0 && !object_is_composite(kind_of(self))) /* its members tell */
             finding("%s answered that all is well; the hold was lost before", self->title);
+        if (held->count == 1)
+            holders_check_given_back(self);
         if (--held->count == 0)
             losses_given_back(held);
         break;
@@ -409,6 +415,8 @@ void judge_unlock(call *self, validity by)
         finding("%s answered %s", self->title, rlock_strstatus(self->status));
     case RLOCK_CLOSED:
         return;
+    case RLOCK_NO_MEMORY:
+        holders_check_memory(self); /* fall through */
     default: /* given back, though the server may not know yet */
         if (held->count > 0)
             held->count--;

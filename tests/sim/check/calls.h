@@ -14,6 +14,8 @@ typedef struct call {
     char title[96];          /* "lock reentrant a, wait 300, lease -1" */
     int64_t began_ns, ended_ns, stopped_ns; /* the last: how long its machine had stood still when it began */
     unsigned epoch, gains; /* of the resource and of the hold, when it began */
+    unsigned data_losses;  /* of servers, by then */
+    unsigned re_entries;   /* of the resource, by then */
     int64_t valid_before_ms; /* of the hold */
     bool gives_back;
     unsigned free_parts;     /* of a sharded lock, when it began: a bit each */

@@ -112,6 +112,19 @@ void ledger_void(int resource, const char *why)
     timeline("world", "whoever holds %s relies on nothing from now on: %s", resource < 0 ? "anything" : "it", why);
 }
 
+static unsigned data_losses;
+
+void ledger_void_data(void)
+{
+    data_losses++;
+    ledger_void(-1, "the server has lost its data");
+}
+
+unsigned ledger_data_losses(void)
+{
+    return data_losses;
+}
+
 static int64_t restarted_ns = -1;
 
 void ledger_note_restart(void)

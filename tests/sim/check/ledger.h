@@ -68,6 +68,9 @@ unsigned ledger_inherited(const hold *hold, unsigned epoch);
 /* Foreign hands, or a server that lost data, have made who holds it now rely on nothing: their claims exclude nobody that
  * comes later. -1: all resources. */
 void ledger_void(int resource, const char *why);
+/* The same of all resources, since a server has lost its data; and how often that was. */
+void ledger_void_data(void);
+unsigned ledger_data_losses(void);
 /* Who holds what, for a person to read. */
 void ledger_describe(char *text, size_t size);
 unsigned ledger_epoch(int resource);

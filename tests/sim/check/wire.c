@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/wire_parts.h"
 
+#include "tests/sim/check/holders.h"
 #include "tests/sim/check/leases.h"
 
 #include "tests/sim/check/ledger.h"
@@ -522,8 +523,10 @@ void wire_begins(host *at, const sim_run *run)
 {
     wire_now.runs = is_judged(run);
     wire_now.count = 0;
-    if (wire_now.runs)
+    if (wire_now.runs) {
         wire_now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
+        holders_before(at, run_of->objects[object_named(&run->words[0])].name);
+    }
     leases_begin(at, run);
 }
 
@@ -545,6 +548,7 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     if (!runs || !is_judged(run))
         return;
     int object = object_named(&run->words[0]);
+    holders_after(at, run_resource(run_of, object), run_of->objects[object].name, run, is_taken_by(script));
     if (which == EXCLUSIVE)
         check_offers(script, at, run_of->objects[object].name);
     if (broke_off)

@@ -67,7 +67,7 @@ static void restart(const plan_fault *fault)
         shard_note_change(shard_node(at)->of);
     ledger_note_restart();
     if (!keeps && is_master)
-        ledger_void(-1, "the server has lost its data");
+        ledger_void_data();
 }
 
 static void refuse(const plan_fault *fault)
