@@ -194,6 +194,9 @@ static bool is_signal_list(const char *name, size_t length, int object)
     return strlen(own) == length && memcmp(own, name, length) == 0;
 }
 
+/* So long it stands for a waiter that is on its way. */
+#define SIGNAL_MS 1000
+
 /* Who frees it leaves an element for one waiter; it is served when the script has ended. */
 static void check_signalled(const char *script, const host *at, const char *name, const wire_state *after)
 {
@@ -202,6 +205,9 @@ static void check_signalled(const char *script, const host *at, const char *name
     const sim_value *own = wire_value(at, list);
     if (wire_now.before.lock && !after->lock && (!own || own->type != VALUE_LIST))
         finding("%s freed lock \"%s\", and left no element in its list", script, name);
+    int64_t left_ms = own && own->expires_ms >= 0 ? own->expires_ms - sim_server_now_us(at->server) / 1000 : SIGNAL_MS;
+    if (wire_now.before.lock && !after->lock && left_ms < SIGNAL_MS - 1)
+        finding("%s freed lock \"%s\", and left an element that ends in %" PRId64 " ms", script, name, left_ms);
 }
 
 static void check_lock_told(const char *script, wire_family which, bool ours, bool gives_up, const char *name, const wire_state *after)
