@@ -4,6 +4,7 @@
 
 #include "tests/sim/check/holders.h"
 #include "tests/sim/check/losses.h"
+#include "tests/sim/check/masters.h"
 #include "tests/sim/check/order.h"
 #include "tests/sim/check/parts.h"
 #include "tests/sim/program/known.h"
@@ -304,6 +305,7 @@ static void judge_gain(call *self, validity by)
         held->unsure = true; /* its members may be held still: again, or anew? */
     if (self->status == RLOCK_OK && held->count == 0)
         order_check(self);
+    masters_check(self);
     if (judge_unsure(self, by))
         return;
     switch (self->status) {

@@ -117,6 +117,16 @@ static node *some_replica(shard *of, int number)
     return found;
 }
 
+static fate fate_of(const plan_fault *fault)
+{
+    return (fate)(fault->who / 4 % 4);
+}
+
+bool failover_cuts_off_nobody(const plan_fault *fault)
+{
+    return fate_of(fault) == STAYS;
+}
+
 void failover_begin(const plan_fault *fault)
 {
     int number = fault->who % shard_count();
@@ -125,7 +135,7 @@ void failover_begin(const plan_fault *fault)
     if (of->busy || of->count == 1)
         return;
     of->busy = true;
-    *self = (failover){.by = fault, .old = of->master, .to = some_replica(of, fault->who & 1), .fate = (fate)(fault->who / 4 % 4)};
+    *self = (failover){.by = fault, .old = of->master, .to = some_replica(of, fault->who & 1), .fate = fate_of(fault)};
     self->until_ns = world_now_ns() + third_ns(self);
     self->to->held = fault->count > 0;
     is_due(self);

@@ -7,6 +7,7 @@
 
 void failover_begin(const plan_fault *fault);
 void failover_end(const plan_fault *fault);
+bool failover_cuts_off_nobody(const plan_fault *fault); /* the old master goes on for all clients */
 void replicas_fall_silent(const plan_fault *fault);
 void replicas_speak(const plan_fault *fault);
 void slot_begins(const plan_fault *fault);

@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/scripts.h"
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/check/masters.h"
 #include "tests/sim/check/wire.h"
 #include "tests/sim/program/known.h"
 #include "tests/sim/program/moment.h"
@@ -100,6 +101,8 @@ static void ran(void *world, sim_link *link, const sim_run *run)
     if (run->keys > 0)
         known_slot_ran(self, run->words[0].at, run->words[0].length);
     wire_ran((host *)world, run, name_of_script);
+    if (from)
+        masters_ran(self, connection_client(from), run);
     moment_comes(moment_of(name_of_script), from);
 }
 
