@@ -190,8 +190,8 @@ void judge_validity(hold *held, validity by)
         finding("%s may rely on a hold again that it had lost", held->owner.title);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns && held->renewed && held->lease_ms == 0 &&
         run_keeps_holds(held->owner.client) && held->epoch == ledger_epoch(held->resource))
-        finding("%s has lost its hold of \"%s\", which is renewed; only some connections have failed", held->owner.title,
-                run_of->objects[held->resource].name);
+        finding("%s has lost its hold of \"%s\", which is renewed, and nothing has kept it from that",
+                held->owner.title, run_of->objects[held->resource].name);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns)
         held->lost_ns = world_now_ns();
     ledger_claim(held, by);

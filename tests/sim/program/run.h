@@ -75,7 +75,7 @@ bool run_is_of_one_kind(int resource);
 /* …and wait in one queue. */
 bool run_is_fair(int resource);
 /* Whether nothing happens in which a hold of that client's that is renewed could be lost: a connection is cut or silent, once
- * or twice. */
+ * or twice; or slots move. */
 bool run_keeps_holds(int client);
 bool run_has_composite(void);
 bool run_has_fault(fault_kind kind);
