@@ -22,6 +22,8 @@
 #define PASSED_OVER_MS 90000
 /* So soon what is in doubt is released in the background, when nothing holds that up but a machine that stands still. */
 #define AT_ONCE_MS 12000
+/* …and when nothing at all fails or stands still. */
+#define SOON_MS 3000
 
 static int64_t free_since_ns[PLAN_OBJECTS], owned_ns[PLAN_OBJECTS];
 static int64_t healed_ns;
@@ -234,6 +236,20 @@ static bool has_owner(int resource)
     return false;
 }
 
+/* Whether calls on it are under way that do more than wait: one that waits has it at once when it may. */
+static bool is_used(int resource)
+{
+    const char *name = run_of->objects[resource].name;
+    int calls = 0;
+    for (const hold *held = ledger_first(); held; held = held->next) {
+        bool counts = held->count > 0 && !held->left && (!held->lost_ns || held->unsure);
+        calls += run_is_of(held->resource, name, strlen(name)) ? held->calls + PLAN_THREADS * counts : 0;
+    }
+    for (int i = 0; i < run_worker_count(); i++)
+        calls -= run_worker(i)->waits_for == resource;
+    return calls > 0;
+}
+
 static bool is_outlasted(int64_t lease_ms, int64_t stops_ms)
 {
     return lease_ms > AT_ONCE_MS && lease_ms <= stops_ms;
@@ -254,6 +270,26 @@ static bool stops_outlast_doubt(void)
             outlast |= is_outlasted(run_of->threads[i].steps[k].lease_ms, stops_ms);
     }
     return outlast;
+}
+
+static int64_t used_ns[PLAN_OBJECTS];
+static bool in_child; /* of a fork: the threads that call, and the one that releases what is in doubt, are its parent's */
+
+void watch_in_child(void)
+{
+    in_child = true;
+}
+
+/* Where nothing fails, one of those that wait has it soon. */
+static void check_used(int resource)
+{
+    bool calm = run_is_calm() && actors_count() == 0 && !in_child;
+    bool judged = calm && !run_has_composite() && !run_has_odd_field(resource);
+    if (!judged || is_used(resource) || ends_abandoned_until_ns(resource) > world_now_ns())
+        used_ns[resource] = world_now_ns();
+    if (world_now_ns() - used_ns[resource] > SOON_MS * MS)
+        finding("lock \"%s\" is held by none of those that call, for %" PRId64 " ms now",
+                run_of->objects[resource].name, (world_now_ns() - used_ns[resource]) / MS);
 }
 
 static void check_owner(int resource)
@@ -289,10 +325,12 @@ static void look(void *again)
             free_since_ns[i] = world_now_ns();
         else
             check_waiters(i);
-        if (now.there[i])
+        if (now.there[i]) {
             check_owner(i);
-        else
-            owned_ns[i] = world_now_ns();
+            check_used(i);
+        } else {
+            owned_ns[i] = used_ns[i] = world_now_ns();
+        }
     }
     for (int i = 0; i < run_worker_count() && run_is_calm(); i++) {
         if (run_worker(i)->waits_for >= 0)

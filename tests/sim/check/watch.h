@@ -5,5 +5,7 @@
 
 /* Looks now and then, until the run ends. */
 void watch_begin(void);
+/* This is a forked child from now on. */
+void watch_in_child(void);
 
 #endif

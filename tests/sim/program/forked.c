@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/losses.h"
+#include "tests/sim/check/watch.h"
 #include "tests/sim/program/flights.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/servers.h"
@@ -40,6 +41,7 @@ static void call_in_child(worker *self, const plan_step *step)
         run_worker(i)->waits_for = -1; /* its parent's threads are not there */
     actors_forget();
     losses_forget();
+    watch_in_child();
     rlock *lock = self->locks[step->object][0];
     if (lock && (rlock_try_lock(lock, 0, 1000) != RLOCK_FORKED || rlock_unlock(lock) != RLOCK_FORKED ||
                  rlock_valid_for(lock) != 0))
