@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/losses.h"
 
+#include "tests/sim/check/wire.h"
 #include "tests/sim/world/finding.h"
 
 #include <inttypes.h>
@@ -85,11 +86,31 @@ void losses_given_back(hold *held)
         await_report(held, TOLD_MS);
 }
 
+/* With lossTracking, what others have shortened is known soon; a name that they change often rests for so long. */
+#define NOTICED_MS 7000
+
+static void check_shortened(const hold *held, validity by)
+{
+    int64_t since_ns = ledger_void_ns(held->resource);
+    const plan_object *object = &run_of->objects[held->resource];
+    bool tracks = strstr(run_of->clients[held->owner.client].options, "lossTracking=true");
+    bool sure = held->count > 0 && !held->unsure && held->calls == 0 && held->side != PART_SIDE;
+    if (!tracks || !sure || run_of->topology != SINGLE || !run_only_shortens() || object_is_composite(object->kind) ||
+        since_ns == 0 || held->granted_ns > since_ns || by.asked_ns < since_ns + NOTICED_MS * MS)
+        return;
+    int64_t left_ms = wire_left_ns(held->resource) / MS;
+    if (by.ms > left_ms + 2)
+        finding("%s may rely on its hold of \"%s\" for %" PRId64 " ms, and the server keeps it for %" PRId64
+                ", as others have set it %" PRId64 " ms ago", held->owner.title, object->name, by.ms, left_ms,
+                (world_now_ns() - since_ns) / MS);
+}
+
 void losses_valid(const hold *held, validity by)
 {
     int64_t ms = by.ms;
     if (ms <= 0)
         return;
+    check_shortened(held, by);
     if (held->given_up_ns && by.asked_ns > held->given_up_ns)
         finding("%s may rely for %" PRId64 " ms on its hold of \"%s\", which its client has forced open", held->owner.title, ms,
                 run_of->objects[held->resource].name);

@@ -668,6 +668,13 @@ static int64_t ends_ns(const host *at, const wire_state *is)
     return world_now_ns() + left_ns - left_ns / 1000000 * at->machine->rate_ppm;
 }
 
+int64_t wire_left_ns(int resource)
+{
+    const host *at = servers_host(resource);
+    const wire_state is = look(at, run_of->objects[resource].name);
+    return is.lock ? ends_ns(at, &is) - world_now_ns() : 0;
+}
+
 void wire_look_at_holds(void)
 {
     for (const hold *one = ledger_first(); one; one = one->next) {
@@ -675,9 +682,7 @@ void wire_look_at_holds(void)
         if (run_of->topology != SINGLE || object_is_composite(object->kind) || one->side == PART_SIDE || one->claimed_until_ns <= world_now_ns() ||
             one->epoch != ledger_epoch(one->resource) || run_has_odd_field(one->resource))
             continue;
-        const host *at = servers_host(one->resource);
-        const wire_state is = look(at, object->name);
-        int64_t left_ns = is.lock ? ends_ns(at, &is) - world_now_ns() : 0;
+        int64_t left_ns = wire_left_ns(one->resource);
         if (left_ns + MS < one->claimed_until_ns - world_now_ns()) /* the library counts whole ones */
             finding("%s may rely on lock \"%s\" for %.3f ms, and the server keeps it for %.3f", one->owner.title, object->name,
                     (double)(one->claimed_until_ns - world_now_ns()) / 1e6, (double)left_ns / 1e6);

@@ -26,7 +26,7 @@ static int resources[PLAN_OBJECTS]; /* of its objects */
 static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
 static int worker_count;
-static bool calm, gentle, only_moves, whole, healed;
+static bool calm, gentle, only_moves, only_shortens, whole, healed;
 static run_counts counts;
 
 /* --- of the run under way --- */
@@ -49,6 +49,11 @@ process *run_process(int index)
 bool run_only_moves(void)
 {
     return only_moves;
+}
+
+bool run_only_shortens(void)
+{
+    return only_shortens;
 }
 
 bool run_is_calm(void)
@@ -252,6 +257,11 @@ static bool is_move(fault_kind kind)
     return kind == SLOT_MOVES;
 }
 
+static bool is_shortening(fault_kind kind)
+{
+    return kind == KEY_SHORTENED;
+}
+
 /* Nothing fails: what takes its time comes at last. */
 static bool is_whole(const plan *of)
 {
@@ -263,10 +273,10 @@ static bool is_whole(const plan *of)
     return well;
 }
 
-/* But for its faults. */
-static bool is_calm(const plan *of)
+/* But for its faults, and for how slow its network is. */
+static bool is_steady(const plan *of)
 {
-    bool well = of->stalls == 0 && of->latency_us + of->jitter_us < 10000 && of->splits == 0;
+    bool well = of->stalls == 0 && of->splits == 0;
     for (int i = 0; i < of->thread_count; i++) {
         for (int k = 0; k < of->threads[i].step_count; k++) {
             step_kind kind = of->threads[i].steps[k].kind;
@@ -274,6 +284,11 @@ static bool is_calm(const plan *of)
         }
     }
     return well;
+}
+
+static bool is_calm(const plan *of)
+{
+    return is_steady(of) && of->latency_us + of->jitter_us < 10000;
 }
 
 machine *run_machine(int number)
@@ -437,6 +452,7 @@ run_counts run_plan(const plan *of)
     calm = of->fault_count == 0 && is_calm(of);
     gentle = are_all(of, is_by_hand) && is_calm(of);
     only_moves = are_all(of, is_move) && is_calm(of);
+    only_shortens = are_all(of, is_shortening) && is_steady(of);
     whole = is_whole(of);
     servers_start(of);
     ends_begin();

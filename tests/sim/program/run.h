@@ -95,6 +95,7 @@ machine *run_machine(int number); /* of a client or an actor */
 bool run_is_calm(void);
 /* Nothing but that slots of a cluster move, which no call is to notice. */
 bool run_only_moves(void);
+bool run_only_shortens(void); /* nothing goes wrong but that others set the time of keys */
 /* Whether nothing goes wrong but that foreign hands delete locks. */
 bool run_is_gentle(void);
 /* Whether nothing fails in it at all, however long it takes. */
