@@ -262,6 +262,11 @@ static bool is_shortening(fault_kind kind)
     return kind == KEY_SHORTENED;
 }
 
+static bool is_flush(fault_kind kind)
+{
+    return kind == SCRIPTS_FLUSHED;
+}
+
 /* Nothing fails: what takes its time comes at last. */
 static bool is_whole(const plan *of)
 {
@@ -335,6 +340,15 @@ static void release_named(process *self)
     steps_end(own);
 }
 
+/* Closing waits for posted releases for a second or the timeout. That is enough for a connection, and to find out that
+ * the server has forgotten the script and to send it. */
+static bool closing_waits(const process *self)
+{
+    int64_t waits_ms = client_timeout_ms(self) < 1000 ? client_timeout_ms(self) : 1000;
+    bool suffices = (run_of->latency_us + run_of->jitter_us) / 100 <= waits_ms;
+    return run_of->fault_count == 0 || (are_all(run_of, is_flush) && suffices);
+}
+
 /* In the background it gives back what it may have taken, and what ended threads have left ends. */
 static void linger(process *self)
 {
@@ -347,7 +361,7 @@ static void linger(process *self)
     /* What is posted, or kept for the next owner, is given back when its call has long ended. */
     const char *options = run_of->clients[self->index].options;
     bool later = strstr(options, "unlockWaits=false") || strstr(options, "localHandOver=true");
-    if (left || self->doubts || (later && run_of->fault_count > 0))
+    if (left || self->doubts || (later && !closing_waits(self)))
         thread_sleep(self, from_ns + run_background_ms() * 1000000, 0, "what is in doubt to be given back");
 }
 
