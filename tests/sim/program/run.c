@@ -244,7 +244,8 @@ bool run_keeps_holds(int client)
     const process *of = &processes[client];
     bool gets_through = run_of->fault_count <= 2 && are_all(run_of, is_of_connections);
     return !of->closed && (gets_through || only_moves) && run_of->latency_us + run_of->jitter_us < 10000 &&
-           run_watchdog_ms(of) >= 3000 && run_watchdog_ms(of) >= 30 * run_timeout_ms(of) && memory_failures() == 0;
+           run_watchdog_ms(of) >= 3000 && memory_failures() == 0 &&
+           (run_watchdog_ms(of) >= 30 * run_timeout_ms(of) || run_of->fault_count <= 1);
 }
 
 static bool is_by_hand(fault_kind kind)
