@@ -116,6 +116,16 @@ static bool may_wait_for_its_owner(const call *self)
            call_took_ns(self) > (run_timeout_ms(self->worker->of) - 1) * 1000000; /* clocks count whole ms */
 }
 
+/* By then a client has found its servers again, whatever went wrong before. */
+#define FOUND_AGAIN_NS INT64_C(20000000000)
+
+static bool fails_though_all_is_well(const call *self)
+{
+    int64_t since_ns = run_well_since_ns();
+    return since_ns < WORLD_NEVER && self->began_ns > since_ns + FOUND_AGAIN_NS &&
+           (self->status == RLOCK_UNAVAILABLE || self->status == RLOCK_SERVER);
+}
+
 /* Promises that hold for every call. */
 static void judge_any(const call *self)
 {
@@ -133,6 +143,9 @@ static void judge_any(const call *self)
     if (failed && run_is_calm() && !may_fail_unprocessed(self) && !may_find_no_server(self) &&
         !may_wait_for_its_owner(self))
         finding("%s answered %s though nothing is wrong: %s", self->title, rlock_strstatus(status), self->message);
+    if (fails_though_all_is_well(self) && !may_fail_unprocessed(self) && !may_wait_for_its_owner(self))
+        finding("%s answered %s though nothing is wrong any more: %s", self->title, rlock_strstatus(status),
+                self->message);
     bool led_astray = strstr(self->message, "MOVED ") || strstr(self->message, "ASK ");
     if (failed && led_astray && run_only_moves())
         finding("%s was not led to where its slot is: %s", self->title, self->message);

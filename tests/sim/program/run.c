@@ -27,7 +27,10 @@ static process processes[PLAN_CLIENTS];
 static worker workers[PLAN_THREADS];
 static int worker_count;
 static bool calm, gentle, only_moves, only_shortens, whole, healed;
+static int64_t well_ns; /* since when it is */
 static run_counts counts;
+
+static bool is_calm(const plan *of);
 
 /* --- of the run under way --- */
 
@@ -74,6 +77,12 @@ bool run_is_whole(void)
 bool run_is_healed(void)
 {
     return healed;
+}
+
+int64_t run_well_since_ns(void)
+{
+    bool odd_keys = run_has_fault(KEY_TAKEN) || run_has_fault(FIELD_ODD) || run_has_fault(QUEUE_ODD);
+    return healed && is_calm(run_of) && !odd_keys ? well_ns : WORLD_NEVER;
 }
 
 void run_count_call(void)
@@ -476,6 +485,7 @@ run_counts run_plan(const plan *of)
     thread_sleep(of, world_now_ns() + faults_end_ns(of) + SECOND, 0, "the faults to be over");
     faults_heal();
     healed = true;
+    well_ns = world_now_ns();
     await_processes(of, world_now_ns());
     ends_check(of);
     counts.steps = world_steps();

@@ -104,5 +104,7 @@ void run_count_call(void);
 void run_count_fault(void);
 /* The faults are over. */
 bool run_is_healed(void);
+/* Since when nothing goes wrong any more that a call could fail for; WORLD_NEVER: that cannot be said. */
+int64_t run_well_since_ns(void);
 
 #endif
