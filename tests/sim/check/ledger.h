@@ -41,6 +41,7 @@ typedef struct hold {
     int64_t lease_ms;        /* the longest that it asked for */
     bool renewed;
     int calls;               /* under way */
+    unsigned begun;          /* calls that have begun */
     unsigned gains;          /* acquires that were granted */
     bool left;               /* its thread has ended */
     int64_t granted_ns;      /* when its last acquire returned */
@@ -48,6 +49,7 @@ typedef struct hold {
     int64_t given_up_ns;     /* by its client, which forced the lock open; 0: not */
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
     struct hold *whole;      /* of a part: the hold of the sharded lock; NULL: it is none */
+    int64_t faint_ns;        /* a red lock: since when it is not valid, as far as its margin for drift goes; 0: it is */
     bool partly;             /* a lock of several: an unlock gave back some members of what another call was just taking */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;

@@ -3,6 +3,7 @@
 #include "tests/sim/program/async_steps.h"
 
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/members.h"
 #include "tests/sim/program/async_objects.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/moment.h"
@@ -88,7 +89,7 @@ static void judge(lock_operation *self, uint64_t token)
     default: judge_question(own); break;
     }
     if (base->step.kind == LOCK || base->step.kind == UNLOCK)
-        step_check_members(own, self->members);
+        members_check(own, self->lock, self->members);
 }
 
 static void has_ended(const rlock_result *result, void *argument)
@@ -136,6 +137,7 @@ static void note_begin(lock_operation *self)
     judge_validity(held, before);
     operation_begins(&self->base, held);
     call_valid_before(&self->base.call, before);
+    members_before(&self->base.call, self->members);
     if (step->kind == UNLOCK && (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0))
         ledger_drop(held);
     /* The background may give its holds back before the program hears what became of it. */

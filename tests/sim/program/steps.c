@@ -3,6 +3,7 @@
 #include "tests/sim/program/steps.h"
 
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/members.h"
 #include "tests/sim/check/parts.h"
 #include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/firing.h"
@@ -141,30 +142,6 @@ validity step_validity(const worker *self, rlock *lock)
     return by;
 }
 
-/* When a lock of several is not held, neither are those that it is made of. */
-void step_check_members(const call *of, rlock *const *members)
-{
-    hold *held = of->hold;
-    const plan_object *object = object_of(of->worker, of->step);
-    int64_t asked_ns = world_now_ns();
-    if (object->kind == SHARDED)
-        parts_check(of, members);
-    /* Another thread's acquire for the same owner, whose members this call gave back in part. */
-    held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
-    if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
-        return;
-    bool any = false;
-    for (int i = 0; i < object->member_count; i++) {
-        int64_t ms = members[i] ? rlock_valid_for(members[i]) : 0;
-        bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
-        any |= ms > 0;
-        if (ms > 0 && !again && !held->partly)
-            finding("%s holds \"%s\" for %" PRId64 " ms more, a member of a lock that it does not hold", held->owner.title,
-                    rlock_name(members[i]), ms);
-    }
-    held->partly &= any; /* until all are given back */
-}
-
 static void find_members(worker *self, const plan_step *step, rlock *members[static PLAN_MEMBERS])
 {
     const plan_object *object = object_of(self, step);
@@ -172,11 +149,18 @@ static void find_members(worker *self, const plan_step *step, rlock *members[sta
         members[i] = i < object->member_count ? worker_lock(self, object->members[i], step->owner) : NULL;
 }
 
-static void check_members(worker *self, const call *of)
+static void check_members(worker *self, const call *of, rlock *lock)
 {
     rlock *members[PLAN_MEMBERS];
     find_members(self, of->step, members);
-    step_check_members(of, members);
+    members_check(of, lock, members);
+}
+
+static void note_members(worker *self, call *of)
+{
+    rlock *members[PLAN_MEMBERS];
+    find_members(self, of->step, members);
+    members_before(of, members);
 }
 
 /* Only who holds nothing else waits without end: others may wait for what it holds. Nor for a lock of several with a lease
@@ -238,7 +222,7 @@ static void take(worker *self, const plan_step *planned)
         self->token = token;
     }
     firing_end(&cancel);
-    check_members(self, &own);
+    check_members(self, &own, lock);
 }
 
 static void give_back(worker *self, const plan_step *step)
@@ -252,13 +236,14 @@ static void give_back(worker *self, const plan_step *step)
     judge_validity(held, before);
     call_begin(&own, self, step, held);
     call_valid_before(&own, before);
+    note_members(self, &own);
     /* Of several read holds the inner one may be the longest. */
     if (held->count <= 1 || held->side == READ_SIDE || held->unsure || held->to_tell > 0)
         ledger_drop(held);
     moment_comes(CALL_GIVES_BACK, NULL);
     call_end(&own, rlock_unlock(lock));
     judge_unlock(&own, step_validity(self, lock));
-    check_members(self, &own);
+    check_members(self, &own, lock);
 }
 
 static void lengthen(worker *self, const plan_step *step)
@@ -322,6 +307,13 @@ static void within(worker *self, const plan_step *step)
 
 /* --- questions --- */
 
+static void ask_members(worker *self, const plan_step *step, rlock *lock, const hold *held)
+{
+    rlock *members[PLAN_MEMBERS];
+    find_members(self, step, members);
+    members_ask(held, step->object, lock, members);
+}
+
 static void ask(worker *self, const plan_step *step)
 {
     call own;
@@ -348,6 +340,7 @@ static void ask(worker *self, const plan_step *step)
         validity now = step_validity(self, lock);
         timeline(thread_title(self->thread), "valid for %lld ms", (long long)now.ms);
         judge_validity(held, now);
+        ask_members(self, step, lock, held);
         return;
     }
     call_begin(&own, self, step, held);

@@ -13,9 +13,6 @@ validity step_validity(const worker *worker, rlock *lock);
 int64_t step_wait_ms(const worker *worker, const plan_step *step, const hold *wanted);
 /* The worker waits for it from now on, as far as the checker is to know. */
 void step_waits(worker *worker, const plan_step *step, const call *of);
-/* An acquire or unlock of a lock of several has ended: without a hold of it, none of its members is held. `members`: handles
- * of the same owner. */
-void step_check_members(const call *of, rlock *const *members);
 /* For a worker's close: the client closes, in the calling thread. */
 void step_close(worker *worker);
 

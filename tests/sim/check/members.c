@@ -1,0 +1,204 @@
+/* Members of locks of several: that such a lock says of itself what its members say, and that they end with it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/members.h"
+
+#include "tests/sim/check/parts.h"
+#include "tests/sim/world/finding.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By how much a red lock's time is shorter than that of its members. */
+#define DRIFT_MS 2
+/* Clocks count whole ms, and one may end between two questions. */
+#define ROUNDED_MS 2
+
+static const plan_object *object_of(const call *of)
+{
+    return &run_of->objects[of->step->object];
+}
+
+/* --- others of the same owner --- */
+
+static bool is_of_one_owner(const hold *a, const hold *b)
+{
+    return a->owner.client == b->owner.client && a->owner.number == b->owner.number;
+}
+
+/* Whether one is a member of the other, or both have a member in common. */
+static bool overlap(const hold *a, const hold *b)
+{
+    const plan_object *one = &run_of->objects[a->resource];
+    if (run_is_of(b->resource, one->name, strlen(one->name)))
+        return true;
+    bool any = false;
+    for (int i = 0; i < one->member_count && one->kind != SHARDED; i++) {
+        const char *name = run_of->objects[one->members[i]].name;
+        any |= run_is_of(b->resource, name, strlen(name));
+    }
+    return any;
+}
+
+static bool is_in_use(const hold *held)
+{
+    return held->count + held->to_tell > 0 || held->calls > 0;
+}
+
+static bool is_of_several(const hold *held)
+{
+    return object_is_composite(run_of->objects[held->resource].kind);
+}
+
+/* Another lock by which the owner has a part of this one; NULL: it has none. */
+static hold *other_of(const hold *held)
+{
+    for (hold *other = ledger_first(); other; other = other->next) {
+        bool counts = other != held && is_of_one_owner(other, held) && is_in_use(other);
+        if (counts && (is_of_several(held) || is_of_several(other)) && overlap(held, other))
+            return other;
+    }
+    return NULL;
+}
+
+bool members_note_others(hold *held)
+{
+    hold *other = other_of(held);
+    if (other)
+        other->unsure = held->unsure = true;
+    return other;
+}
+
+bool members_has_others(const hold *held)
+{
+    return other_of(held);
+}
+
+/* --- how long it is valid --- */
+
+static int ascending(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* What the header says of the members' times: all of them, or more than half. */
+static int64_t made_of(const plan_object *of, int64_t *members_ms)
+{
+    qsort(members_ms, (size_t)of->member_count, sizeof *members_ms, ascending);
+    int needed = of->kind == RED ? of->member_count / 2 + 1 : of->member_count;
+    int64_t ms = members_ms[of->member_count - needed] - (of->kind == RED ? DRIFT_MS : 0);
+    return ms > 0 ? ms : 0;
+}
+
+static void ask_all(const plan_object *of, rlock *const *members, int64_t *ms)
+{
+    for (int i = 0; i < of->member_count; i++)
+        ms[i] = members[i] ? rlock_valid_for(members[i]) : 0;
+}
+
+static bool have_handles(const plan_object *of, rlock *const *members)
+{
+    int count = 0;
+    while (count < of->member_count && members[count])
+        count++;
+    return count == of->member_count;
+}
+
+/* One member may be taken, renewed or lost between the questions. */
+void members_ask(const hold *held, int object, rlock *lock, rlock *const *members)
+{
+    const plan_object *of = &run_of->objects[object];
+    int64_t before_ms[PLAN_MEMBERS], after_ms[PLAN_MEMBERS], most_ms[PLAN_MEMBERS], least_ms[PLAN_MEMBERS];
+    if (!object_is_composite(of->kind) || !have_handles(of, members))
+        return;
+    ask_all(of, members, before_ms);
+    int64_t ms = rlock_valid_for(lock);
+    ask_all(of, members, after_ms);
+    for (int i = 0; i < of->member_count; i++) {
+        most_ms[i] = before_ms[i] > after_ms[i] ? before_ms[i] : after_ms[i];
+        least_ms[i] = before_ms[i] < after_ms[i] ? before_ms[i] : after_ms[i];
+    }
+    int64_t most = made_of(of, most_ms), least = made_of(of, least_ms);
+    if (ms > most + ROUNDED_MS)
+        finding("%s may rely on a %s lock for %" PRId64 " ms, of which its members make %" PRId64, held->owner.title,
+                object_word(of->kind), ms, most);
+    if (ms < least - ROUNDED_MS)
+        finding("%s may rely on a %s lock for %" PRId64 " ms, though its members make that %" PRId64, held->owner.title,
+                object_word(of->kind), ms, least);
+}
+
+/* --- what an unlock says --- */
+
+void members_before(call *self, rlock *const *members)
+{
+    if (object_is_composite(object_of(self)->kind))
+        ask_all(object_of(self), members, self->members_before_ms);
+}
+
+/* How many were valid before the call, for longer than it took; the client's clock may be 1 % faster. */
+static int valid_before(const call *of, const bool *only)
+{
+    int count = 0;
+    int64_t passed_ms = (of->ended_ns - of->began_ns) / 1000000;
+    for (int i = 0; i < object_of(of)->member_count; i++)
+        count += (!only || only[i]) && of->members_before_ms[i] > passed_ms + passed_ms / 100 + ROUNDED_MS;
+    return count;
+}
+
+/* "Not the owner" means that nothing has changed: where some members were given back, the lock was held, and is lost. */
+static void judge_denied(const call *of, rlock *const *members)
+{
+    bool ended[PLAN_MEMBERS] = {false};
+    bool stands = of->epoch == ledger_epoch(of->hold->resource) && !ledger_is_new_to(of->began_ns);
+    for (int i = 0; i < object_of(of)->member_count && stands; i++)
+        ended[i] = members[i] && rlock_valid_for(members[i]) == 0;
+    if (valid_before(of, ended) > 0)
+        finding("%s answered that this owner does not hold it, and gave %d of its members back", of->title,
+                valid_before(of, ended));
+}
+
+/* Alone: no other call of this owner's, on this lock or another of its members, is under way. */
+static void judge_given_back(const call *of, rlock *const *members)
+{
+    const plan_object *object = object_of(of);
+    if (of->status == RLOCK_NOT_OWNER && object->kind == RED)
+        judge_denied(of, members);
+}
+
+/* --- what stays --- */
+
+/* When a lock of several is not held, neither are those that it is made of, but by their names. */
+static void check_left(const call *of, rlock *const *members)
+{
+    hold *held = of->hold;
+    const plan_object *object = object_of(of);
+    int64_t asked_ns = world_now_ns();
+    bool any = false;
+    for (int i = 0; i < object->member_count; i++) {
+        int64_t ms = members[i] ? rlock_valid_for(members[i]) : 0;
+        bool again = held->calls > 0 || held->granted_ns >= asked_ns; /* another thread of a named owner */
+        any |= ms > 0;
+        if (ms > 0 && !again && !held->partly && !other_of(held))
+            finding("%s holds \"%s\" for %" PRId64 " ms more, a member of a lock that it does not hold",
+                    held->owner.title, rlock_name(members[i]), ms);
+    }
+    held->partly &= any; /* until all are given back */
+}
+
+void members_check(const call *of, rlock *lock, rlock *const *members)
+{
+    hold *held = of->hold;
+    const plan_object *object = object_of(of);
+    if (object->kind == SHARDED)
+        parts_check(of, members);
+    members_ask(held, of->step->object, lock, members);
+    /* Another thread's acquire for the same owner, whose members this call gave back in part. */
+    held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
+    bool alone = of->alone && held->begun == of->begun && !other_of(held);
+    if (alone && of->gives_back && !of->not_begun && object_is_composite(object->kind))
+        judge_given_back(of, members);
+    if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
+        return;
+    check_left(of, members);
+}
