@@ -112,12 +112,15 @@ static int add_object(drawing *self, object_kind kind, const char *name)
     return to->object_count++;
 }
 
+/* The most that are drawn. A scenario may have more, so that two of them are lost and the rest is a majority. */
+#define MEMBERS 3
+
 static void add_composite(drawing *self, object_kind kind)
 {
-    if (self->plan->object_count + PLAN_MEMBERS + 1 > PLAN_OBJECTS)
+    if (self->plan->object_count + MEMBERS + 1 > PLAN_OBJECTS)
         return;
     static const char *const names[] = {"m0", "m1", "m2"};
-    int members[PLAN_MEMBERS], count = draw_one_in(self, 3) ? 2 : PLAN_MEMBERS;
+    int members[PLAN_MEMBERS] = {0}, count = draw_one_in(self, 3) ? 2 : MEMBERS;
     bool tokens = kind == RED && draw_one_in(self, 2); /* asked at the same time */
     for (int i = 0; i < count; i++) {
         object_kind mixed = draw_one_in(self, 3) ? FAIR : draw_one_in(self, 4) ? TOKEN_LOCK : REENTRANT;
@@ -131,7 +134,7 @@ static void add_composite(drawing *self, object_kind kind)
 /* Its parts have names of their own. */
 static void add_sharded(drawing *self)
 {
-    int members[PLAN_MEMBERS], count = 1 + draw_roll(self, PLAN_MEMBERS);
+    int members[PLAN_MEMBERS] = {0}, count = 1 + draw_roll(self, MEMBERS);
     for (int i = 0; i < count; i++) {
         char name[16];
         snprintf(name, sizeof name, "h:%d", i);

@@ -166,7 +166,7 @@ static bool read_object(plan *self, const char *line)
         return false;
     plan_object *one = &self->objects[self->object_count++];
     int *to = one->members;
-    int read = sscanf(line, "object %23s %15s %d %d %d", word, one->name, &to[0], &to[1], &to[2]);
+    int read = sscanf(line, "object %23s %15s %d %d %d %d %d", word, one->name, &to[0], &to[1], &to[2], &to[3], &to[4]);
     int kind = index_of(word, object_words, OBJECT_KINDS);
     if (read < 2 || kind < 0)
         return false;

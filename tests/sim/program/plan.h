@@ -13,7 +13,7 @@
 #define PLAN_THREADS 12
 #define PLAN_STEPS 64
 #define PLAN_FAULTS 24
-#define PLAN_MEMBERS 3
+#define PLAN_MEMBERS 5
 #define PLAN_TEXT 256
 #define PLAN_OWNERS 4 /* the thread itself, two that all threads of a client share, and a named one of its own */
 #define PLAN_OWN_NAME 3
