@@ -209,7 +209,7 @@ void judge_validity(hold *held, validity by)
     losses_valid(held, by);
     bool faint = is_faint(held, by);
     if (held->unsure || held->calls > 0 || members_has_others(held)) {
-        ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
+        ledger_claim(held, held->calls > 0 || members_are_called(held) ? (validity){.ms = 0} : by);
         return;
     }
     if (by.ms > 0 && held->count == 0)
@@ -273,7 +273,7 @@ static bool judge_unsure(const call *self, validity by)
             held->epoch = ledger_inherited(held, self->epoch);
         note_lease(self);
     }
-    ledger_claim(held, held->calls > 0 ? (validity){.ms = 0} : by);
+    ledger_claim(held, held->calls > 0 || members_are_called(held) ? (validity){.ms = 0} : by);
     return true;
 }
 
@@ -329,6 +329,7 @@ static void judge_gain(call *self, validity by)
     judge_any(self);
     judge_time(self);
     held->gains += self->status == RLOCK_OK;
+    held->owed += self->status == RLOCK_OK;
     if (self->status == RLOCK_OK && held->lost_ns && held->count > 0 && object_is_composite(kind_of(self)))
         held->unsure = true; /* its members may be held still: again, or anew? */
     if (self->status == RLOCK_OK && held->count == 0)
@@ -394,11 +395,28 @@ static bool may_be_lost(const call *self)
            self->valid_before_ms <= passed_ms + passed_ms / 100 + 2; /* the client's clock may be 1 % faster */
 }
 
+/* Each hold is answered for by one unlock, whatever calls meet: that this owner holds nothing is so when all have been. The
+ * unlock of a multi lock answers for the first member that failed, and gives the others back. */
+static void judge_answered(const call *self)
+{
+    hold *held = self->hold;
+    bool answers = !self->not_begun && self->status != RLOCK_CLOSED && self->status != RLOCK_NOT_OWNER;
+    held->owed -= answers;
+    bool denied = self->status == RLOCK_NOT_OWNER && held->calls == 0 && held->gains == self->gains;
+    bool whole = !held->mixed && kind_of(self) != MULTI && !self->worker->of->closed; /* a close lets go of all holds */
+    if (denied && held->owed > 0 && whole)
+        finding("%s answered that this owner does not hold it; %d of its holds were never answered for", self->title,
+                held->owed);
+    if (denied)
+        held->owed = 0, held->mixed = false;
+}
+
 void judge_unlock(call *self, validity by)
 {
     hold *held = self->hold;
     self->gives_back = true;
     judge_any(self);
+    judge_answered(self);
     if (judge_unsure(self, by))
         return;
     if (self->not_begun) {

@@ -33,6 +33,7 @@ typedef struct hold {
     owner owner;
     int count;               /* as the answers to its calls say */
     int to_tell;             /* lost: unlocks that are to answer RLOCK_LOST */
+    int owed;                /* acquires that were granted, less the unlocks that have answered for one of them */
     unsigned epoch;          /* of the resource, when it was taken */
     int64_t claimed_until_ns;/* true time; 0: it claims nothing */
     int64_t dropped_ns;      /* when its owner began to give it back last */
@@ -50,6 +51,7 @@ typedef struct hold {
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
     struct hold *whole;      /* of a part: the hold of the sharded lock; NULL: it is none */
     int64_t faint_ns;        /* a red lock: since when it is not valid, as far as its margin for drift goes; 0: it is */
+    bool mixed;              /* its owner had parts of it by another lock, too: an unlock of one may have answered for the other */
     bool partly;             /* a lock of several: an unlock gave back some members of what another call was just taking */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;

@@ -13,6 +13,8 @@
 #define DRIFT_MS 2
 /* Clocks count whole ms, and one may end between two questions. */
 #define ROUNDED_MS 2
+/* Questions follow each other sooner than that. */
+#define STOOD_STILL_NS 1000000
 
 static const plan_object *object_of(const call *of)
 {
@@ -50,10 +52,10 @@ static bool is_of_several(const hold *held)
     return object_is_composite(run_of->objects[held->resource].kind);
 }
 
-/* Another lock by which the owner has a part of this one; NULL: it has none. */
-static hold *other_of(const hold *held)
+/* The next of the holds from `from` on by which the owner has a part of this one, too; NULL: there is none. */
+static hold *other_from(hold *from, const hold *held)
 {
-    for (hold *other = ledger_first(); other; other = other->next) {
+    for (hold *other = from; other; other = other->next) {
         bool counts = other != held && is_of_one_owner(other, held) && is_in_use(other);
         if (counts && (is_of_several(held) || is_of_several(other)) && overlap(held, other))
             return other;
@@ -61,17 +63,32 @@ static hold *other_of(const hold *held)
     return NULL;
 }
 
+static hold *other_of(const hold *held)
+{
+    return other_from(ledger_first(), held);
+}
+
 bool members_note_others(hold *held)
 {
-    hold *other = other_of(held);
-    if (other)
-        other->unsure = held->unsure = true;
-    return other;
+    bool any = false;
+    for (hold *other = other_of(held); other; other = other_from(other->next, held)) {
+        other->unsure = held->unsure = other->mixed = held->mixed = true;
+        any = true;
+    }
+    return any;
 }
 
 bool members_has_others(const hold *held)
 {
     return other_of(held);
+}
+
+bool members_are_called(const hold *held)
+{
+    bool called = false;
+    for (const hold *other = other_of(held); other && !called; other = other_from(other->next, held))
+        called = other->calls > 0;
+    return called;
 }
 
 /* --- how long it is valid --- */
@@ -105,16 +122,19 @@ static bool have_handles(const plan_object *of, rlock *const *members)
     return count == of->member_count;
 }
 
-/* One member may be taken, renewed or lost between the questions. */
+/* One member may be taken, renewed or lost between the questions; where the thread has stood still between them, several. */
 void members_ask(const hold *held, int object, rlock *lock, rlock *const *members)
 {
     const plan_object *of = &run_of->objects[object];
     int64_t before_ms[PLAN_MEMBERS], after_ms[PLAN_MEMBERS], most_ms[PLAN_MEMBERS], least_ms[PLAN_MEMBERS];
     if (!object_is_composite(of->kind) || !have_handles(of, members))
         return;
+    int64_t asked_ns = world_now_ns();
     ask_all(of, members, before_ms);
     int64_t ms = rlock_valid_for(lock);
     ask_all(of, members, after_ms);
+    if (world_now_ns() - asked_ns > STOOD_STILL_NS)
+        return;
     for (int i = 0; i < of->member_count; i++) {
         most_ms[i] = before_ms[i] > after_ms[i] ? before_ms[i] : after_ms[i];
         least_ms[i] = before_ms[i] < after_ms[i] ? before_ms[i] : after_ms[i];
@@ -132,6 +152,8 @@ void members_ask(const hold *held, int object, rlock *lock, rlock *const *member
 
 void members_before(call *self, rlock *const *members)
 {
+    for (hold *other = other_of(self->hold); other; other = other_from(other->next, self->hold))
+        ledger_drop(other); /* it may lose members by that */
     if (object_is_composite(object_of(self)->kind))
         ask_all(object_of(self), members, self->members_before_ms);
 }
