@@ -395,8 +395,8 @@ static bool may_be_lost(const call *self)
            self->valid_before_ms <= passed_ms + passed_ms / 100 + 2; /* the client's clock may be 1 % faster */
 }
 
-/* Each hold is answered for by one unlock, whatever calls meet: that this owner holds nothing is so when all have been. The
- * unlock of a multi lock answers for the first member that failed, and gives the others back. */
+/* Each hold is answered for by one unlock, whatever calls meet: that this owner holds nothing is so when all have been.
+ * The unlock of a multi lock answers for the first member that failed, and gives the others back. */
 static void judge_answered(const call *self)
 {
     hold *held = self->hold;

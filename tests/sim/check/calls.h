@@ -19,7 +19,7 @@ typedef struct call {
     int64_t valid_before_ms; /* of the hold */
     int64_t members_before_ms[PLAN_MEMBERS]; /* of the members of a lock of several, which its owner gives back */
     unsigned begun;          /* of the hold: with this one */
-    bool alone;              /* when it began, no other was under way, and its owner had no part of the lock otherwise */
+    bool alone;              /* when it began, no other was under way, and its owner had no part of it otherwise */
     bool gives_back;
     unsigned free_parts;     /* of a sharded lock, when it began: a bit each */
     bool cancelled;          /* its token was fired… */

@@ -51,7 +51,7 @@ typedef struct hold {
     uint64_t token;          /* of its last acquire, as that said; 0: it did not */
     struct hold *whole;      /* of a part: the hold of the sharded lock; NULL: it is none */
     int64_t faint_ns;        /* a red lock: since when it is not valid, as far as its margin for drift goes; 0: it is */
-    bool mixed;              /* its owner had parts of it by another lock, too: an unlock of one may have answered for the other */
+    bool mixed;              /* its owner had parts of it by another lock, too: unlocks may have answered for that */
     bool partly;             /* a lock of several: an unlock gave back some members of what another call was just taking */
     bool unsure;             /* calls of it met: what they did together is not known, until it is held no more */
 } hold;

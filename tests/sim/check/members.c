@@ -122,7 +122,7 @@ static bool have_handles(const plan_object *of, rlock *const *members)
     return count == of->member_count;
 }
 
-/* One member may be taken, renewed or lost between the questions; where the thread has stood still between them, several. */
+/* One member may be taken, renewed or lost between the questions; several, if the thread stood still meanwhile. */
 void members_ask(const hold *held, int object, rlock *lock, rlock *const *members)
 {
     const plan_object *of = &run_of->objects[object];
@@ -168,7 +168,7 @@ static int valid_before(const call *of, const bool *only)
     return count;
 }
 
-/* "Not the owner" means that nothing has changed: where some members were given back, the lock was held, and is lost. */
+/* "Not the owner" means that nothing has changed: where members were given back, the lock was held, and is lost. */
 static void judge_denied(const call *of, rlock *const *members)
 {
     bool ended[PLAN_MEMBERS] = {false};

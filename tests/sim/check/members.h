@@ -7,8 +7,8 @@
 
 #include <rlock/rlock.h>
 
-/* A call on that lock begins. If its owner has a part of it by another lock, too, nobody knows which of the two an unlock
- * gives back: what is checked of both is less. Returns whether it has. */
+/* A call on that lock begins. If its owner has a part of it by another lock, too, nobody knows which of the two an
+ * unlock gives back: what is checked of both is less. Returns whether it has. */
 bool members_note_others(hold *hold);
 bool members_has_others(const hold *hold);
 /* Whether a call on such another lock is under way, which may be giving the part back. */
