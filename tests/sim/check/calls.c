@@ -329,6 +329,9 @@ static void judge_gain(call *self, validity by)
     judge_any(self);
     judge_time(self);
     held->gains += self->status == RLOCK_OK;
+    /* Taken again with other members, each of which tells of its own losses: one hold's may be told with another's. */
+    bool lost = held->lost_ns || held->claimed_until_ns <= world_now_ns();
+    held->mixed |= self->status == RLOCK_OK && held->owed > 0 && lost && kind_of(self) == RED;
     held->owed += self->status == RLOCK_OK;
     if (self->status == RLOCK_OK && held->lost_ns && held->count > 0 && object_is_composite(kind_of(self)))
         held->unsure = true; /* its members may be held still: again, or anew? */
