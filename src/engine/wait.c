@@ -32,9 +32,14 @@ static waking sleep_on(rli_wait *wait)
 /* While slots migrate, a lock may be released at the node to which its keys have moved already, and nobody can
  * subscribe there yet. So the wait also asks again from time to time. */
 #define AHEAD_MS 25
+/* Nor is it told anything before the server has confirmed the subscription. A server at its maxclients takes no
+ * connection for messages. */
+#define DEAF_MS 1000
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
+    if (wait->news.channel && !rli_news_is_confirmed(&wait->news))
+        until_ms = rli_earlier(until_ms, rli_after_ms(DEAF_MS));
     bool moving = wait->news.node && rli_topology_is_migrating(wait->topology);
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }

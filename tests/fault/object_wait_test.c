@@ -98,6 +98,29 @@ Test(object_wait, with_a_limit_and_no_subscription_is_just_over)
     end(&all, RLOCK_OK);
 }
 
+/* The server takes no connection for messages. Nobody tells them, so they ask from time to time. */
+Test(object_wait, with_a_limit_and_no_connection_for_messages_asks)
+{
+    waits all;
+    shut();
+    rlock *held = lock_of(stage.other, "order"), *lock = lock_of(scene.client, "order");
+    assert_ok(rlock_lock(held));
+    proxy_accept(scene.proxy, false);
+    begin(&all, 20000);
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, lock, 20000, RLOCK_WATCHDOG);
+    for (int i = 0; i < 3; i++)
+        cr_assert(actor_asleep(all.actors[i], 5000));
+    cr_assert(actor_asleep(waiter, 5000));
+    make_all();
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(waiter, 15000));
+    assert_ok(actor_unlock(waiter, lock));
+    end(&all, RLOCK_OK);
+    proxy_accept(scene.proxy, true);
+    actor_end(waiter);
+}
+
 /* Who waits without end must know that it will be woken. */
 Test(object_wait, without_end_and_without_a_subscription_says_so)
 {
