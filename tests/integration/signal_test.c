@@ -311,6 +311,23 @@ TimedTest(signal_list, client_that_is_closed_leaves_the_signal_to_others)
     actor_end(second);
 }
 
+/* It looks for a second whether a signal is to be passed on, however long its timeout is. */
+TimedTest(signal_list, client_is_closed_though_the_server_stands_still)
+{
+    actor *waiter = actor_start();
+    rlock_client *leaving = stage_client("timeout=30000");
+    take_theirs(0);
+    actor_begin_lock(waiter, signal_of(leaving));
+    await_blocked(1);
+    server_freeze(stage.server);
+    int64_t since_ms = now_ms();
+    stage_close_client(leaving);
+    assert_between(now_ms() - since_ms, 0, 2100);
+    assert_status(actor_finish(waiter, SOON_MS), RLOCK_CLOSED);
+    server_thaw(stage.server);
+    actor_end(waiter);
+}
+
 /* --- connections --- */
 
 static void kill_blocked(void)

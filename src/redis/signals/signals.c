@@ -245,12 +245,16 @@ void rli_signals_drop(rli_signals *signals)
     pthread_mutex_unlock(&signals->mutex);
 }
 
+/* How long the end waits for a server, so that no signal is lost. */
+#define STOP_MS 1000
+
 void rli_signals_stop(rli_signals *signals, bool orderly)
 {
+    int64_t patience_ms = rli_earlier(signals->settings->timeout_ms, STOP_MS);
     pthread_mutex_lock(&signals->mutex);
     bool running = signals->running;
     signals->stopping = true;
-    signals->stop_by_ms = orderly ? rli_after_ms(signals->settings->timeout_ms) : rli_now_ms();
+    signals->stop_by_ms = orderly ? rli_after_ms(patience_ms) : rli_now_ms();
     if (!orderly)
         shut_all(signals);
     for (rli_signal_list *list = signals->lists; list; list = list->next)
