@@ -168,6 +168,32 @@ TimedTest(fair_dead, head_behind_one_that_gave_up_is_passed_over)
     actor_end(leaving);
 }
 
+/* A waiter of a third client, which is dead, too. */
+static void queue_another(const char *name)
+{
+    static const char owner[] = "aaaaaaaa-2222-3333-4444-555555555555:2";
+    cr_assert(server_integer(stage.server, "RPUSH redisson_lock_queue:{%s} %s", name, owner) == 2);
+    set_score(name, owner, server_time_ms() + 600000);
+}
+
+/* A process that dies may have had many waiters. */
+TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
+{
+    rlock *lock = fair_of(stage.client, "order");
+    assert_ok(rlock_lock(lock));
+    for (int i = 1; i <= 5; i++)
+        foreign_queue("order", i, 600000);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_queued("order", 6, 5000));
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 30000));
+    assert_passed_over("order", since_ms, actor_ended_at(waiter));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
 /* Each takes two seconds. Meanwhile a living head of Redisson's, which is told again and again
  * and does not take the lock, is left where it is; and so is one that came back in time. */
 TimedTest(fair_dead, heads_are_passed_over_one_after_the_other)
@@ -179,7 +205,7 @@ TimedTest(fair_dead, heads_are_passed_over_one_after_the_other)
     for (int i = 0; i < 2; i++) {
         const char *name = i ? "two of theirs" : "two";
         foreign_queue(name, 1, 600000);
-        foreign_queue(name, 2, 600000);
+        queue_another(name);
         waiters[i] = actor_start();
         actor_begin_lock(waiters[i], i ? theirs : ours);
         cr_assert(wait_queued(name, 3, 5000));
