@@ -59,6 +59,7 @@ bool rli_replica_ack_count(rli_replica_ack *ack, rli_buffer *buffer)
     const rli_command info = {
         .count = 2, .words = (const char *const[]){"INFO", "replication"}, .lengths = (const size_t[]){4, 11}};
     ack->counting = rli_buffer_command(buffer, &info);
+    ack->asked_ms = rli_now_ms();
     return ack->counting;
 }
 
@@ -67,7 +68,10 @@ void rli_replica_ack_hear_count(rli_replica_ack *ack, const redisReply *reply)
     ack->counting = false;
     ack->forbidden = false; /* permission may have been granted meanwhile */
     ack->online = reply->type == REDIS_REPLY_STRING ? rli_replica_ack_online(reply->str) : -1;
-    ack->counted_ms = rli_now_ms();
+    /* The call that asked may have been cancelled, and nobody has read the answer since. But where each answer takes so
+     * long, the second one must do. */
+    ack->recounts = !ack->recounts && rli_now_ms() - ack->asked_ms >= RECOUNT_MS;
+    ack->counted_ms = ack->recounts ? 0 : rli_now_ms();
 }
 
 /* --- acknowledgements --- */

@@ -30,6 +30,8 @@ typedef struct rli_replica_ack {
     int online;              /* replicas that were online when last counted; -1: the server did not tell */
     int64_t counted_ms;      /* when they were counted; 0: never, or the number has proved wrong */
     bool counting;           /* the request for the count is unanswered */
+    int64_t asked_ms;        /* when it was made */
+    bool recounts;           /* its answer was too old, and they are counted once more */
     int asked;               /* number of replicas that the unanswered WAIT asked for; 0: no WAIT is unanswered */
     bool unknown, forbidden; /* the server does not know WAIT; the user may not use it */
 } rli_replica_ack;
