@@ -143,7 +143,7 @@ const char *loss_words(cli_loss *self)
     if (atomic_load(&self->reason) == RLOCK_LOST_GONE)
         return "it was forced open or deleted, or the server lost it";
     if (atomic_load(&self->reason) == RLOCK_LOST_REFUSED)
-        return "the server refused to renew it; see docs/security.md for the rights that the user needs";
+        return "the server refused to renew it: the user lacks a right (see docs/security.md), or the server is a replica now";
     char shown[DURATION_SHOWN];
     int64_t lease_ms = self->hold->lease_ms;
     if (lease_ms != RLOCK_WATCHDOG) {

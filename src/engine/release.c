@@ -50,7 +50,7 @@ static rlock_status not_renewed(const rli_names *names)
     return rli_fail(
         RLOCK_LOST,
         "lock \"%s\" expired before this unlock, because the server refused to renew it; another owner may have "
-        "changed what it protects; see docs/security.md for the rights that the user needs",
+        "changed what it protects; the user lacks a right (see docs/security.md), or the server is a replica now",
         rli_show_name(names->name, shown));
 }
 
