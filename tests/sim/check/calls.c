@@ -200,6 +200,12 @@ static bool is_faint(hold *held, validity by)
     return held->faint_ns > 0 && world_now_ns() - held->faint_ns < FAINT_NS;
 }
 
+/* The answer may have been so late that hardly anything was left of the lease. */
+static bool is_just_granted(const hold *held)
+{
+    return world_now_ns() - held->granted_ns < run_watchdog_ms(run_process(held->owner.client)) * 500000;
+}
+
 void judge_validity(hold *held, validity by)
 {
     if (by.ms > 0 && by.asked_ns <= held->dropped_ns) /* another thread of the owner has given it back since */
@@ -217,7 +223,7 @@ void judge_validity(hold *held, validity by)
     if (by.ms > 0 && held->lost_ns)
         finding("%s may rely on a hold again that it had lost", held->owner.title);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns && held->renewed && held->lease_ms == 0 &&
-        run_keeps_holds(held->owner.client) && held->epoch == ledger_epoch(held->resource))
+        run_keeps_holds(held->owner.client) && held->epoch == ledger_epoch(held->resource) && !is_just_granted(held))
         finding("%s has lost its hold of \"%s\", which is renewed, and nothing has kept it from that",
                 held->owner.title, run_of->objects[held->resource].name);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns && !faint)
