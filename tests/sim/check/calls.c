@@ -25,6 +25,13 @@ static object_kind kind_of(const call *self)
     return self->worker->of->plan->objects[self->step->object].kind;
 }
 
+/* Where memory is short, an unlock of a red lock may fail at some members, and find another one lost: it says that the lock
+ * is lost, and it is valid. */
+static void doubt_red(hold *held)
+{
+    held->unsure |= run_of->objects[held->resource].kind == RED && memory_failures() > 0;
+}
+
 void call_resume(call *self)
 {
     hold *held = self->hold;
@@ -40,6 +47,7 @@ void call_resume(call *self)
     self->alone = !members_note_others(held) && held->calls == 0;
     self->begun = ++held->begun;
     held->unsure |= held->calls++ > 0;
+    doubt_red(held);
     if (self->step->kind == LOCK || self->step->kind == TOKEN) /* what is valid from now on may be of this call */
         held->given_up_ns = 0;
 }
@@ -67,6 +75,8 @@ void call_end_with(call *self, rlock_status status, const char *error)
 {
     self->status = status;
     self->ended_ns = world_now_ns();
+    if (self->hold)
+        doubt_red(self->hold);
     /* It may have been repeated, and what was sent first may come yet. */
     bool repeated = world_now_ns() - self->began_ns >= run_timeout_ms(self->worker->of) * 1000000;
     /* These are granted though a member or a part has not answered. */
