@@ -9,6 +9,7 @@
 -- Publishes `0` to the head of the queue, and to every owner whose place in the queue has ended.
 -- Not repeatable: a second run could free the lock of the next owner.
 local lock, queue, timeouts, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner = '' -- it is nobody's request
 --@include fair/queue.inc
 if redis.call('hlen', lock) == 0 then -- an error for a key of another type, which is not ours to delete
     return 0

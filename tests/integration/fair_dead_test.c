@@ -168,11 +168,12 @@ TimedTest(fair_dead, head_behind_one_that_gave_up_is_passed_over)
     actor_end(leaving);
 }
 
-/* A waiter of a third client, which is dead, too. */
-static void queue_another(const char *name)
+/* A waiter of this library's, whose process is dead. */
+static void queue_ghost(const char *name, int number)
 {
-    static const char owner[] = "aaaaaaaa-2222-3333-4444-555555555555:2";
-    cr_assert(server_integer(stage.server, "RPUSH redisson_lock_queue:{%s} %s", name, owner) == 2);
+    char owner[64];
+    snprintf(owner, sizeof owner, "00000000-0000-8000-8000-000000000000:%d", number);
+    cr_assert(server_integer(stage.server, "RPUSH redisson_lock_queue:{%s} %s", name, owner) == number);
     set_score(name, owner, server_time_ms() + 600000);
 }
 
@@ -182,7 +183,7 @@ TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
     rlock *lock = fair_of(stage.client, "order");
     assert_ok(rlock_lock(lock));
     for (int i = 1; i <= 5; i++)
-        foreign_queue("order", i, 600000);
+        queue_ghost("order", i);
     actor *waiter = actor_start();
     actor_begin_lock(waiter, lock);
     cr_assert(wait_queued("order", 6, 5000));
@@ -192,6 +193,39 @@ TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
     assert_passed_over("order", since_ms, actor_ended_at(waiter));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
+}
+
+/* Waiters of Redisson's whose messages were away for two seconds: only the head has lost its place, and the next one is
+ * told. They would not ask by themselves for minutes. */
+TimedTest(fair_dead, waiters_of_another_library_are_passed_over_one_by_one)
+{
+    rlock *lock = fair_of(stage.client, "order");
+    redisContext *back[5];
+    assert_ok(rlock_lock(lock));
+    for (int i = 1; i <= 5; i++)
+        foreign_queue("order", i, 600000);
+    assert_ok(rlock_unlock(lock));
+    pass_ms(UNHEARD_MS + 200);
+    for (int i = 0; i < 5; i++)
+        back[i] = foreign_listen("order", i + 1);
+    cr_assert(queue_length("order") == 4 && strcmp(queued_at("order", 0), foreign_owner(2)) == 0);
+    cr_assert(foreign_told(back[1], 5000));
+    for (int i = 0; i < 5; i++)
+        redisFree(back[i]);
+}
+
+/* As foreign hands leave it. */
+TimedTest(fair_dead, owner_without_a_name_is_passed_over_by_force)
+{
+    rlock *lock = fair_of(stage.client, "order");
+    bool freed = false;
+    assert_ok(rlock_lock(lock));
+    cr_assert(server_integer(stage.server, "RPUSH redisson_lock_queue:{order} %s", "") == 1);
+    set_score("order", "", server_time_ms() + 600000);
+    redisContext *behind = living_behind("order", 2);
+    assert_ok(rlock_force_unlock(lock, &freed));
+    cr_assert(freed && foreign_told(behind, 10000));
+    redisFree(behind);
 }
 
 /* Each takes two seconds. Meanwhile a living head of Redisson's, which is told again and again
@@ -205,7 +239,7 @@ TimedTest(fair_dead, heads_are_passed_over_one_after_the_other)
     for (int i = 0; i < 2; i++) {
         const char *name = i ? "two of theirs" : "two";
         foreign_queue(name, 1, 600000);
-        queue_another(name);
+        foreign_queue(name, 2, 600000);
         waiters[i] = actor_start();
         actor_begin_lock(waiters[i], i ? theirs : ours);
         cr_assert(wait_queued(name, 3, 5000));
