@@ -68,6 +68,22 @@ void rli_queue_owner_granted(rli_entry *entry, const rli_session *session)
     }
 }
 
+void rli_queue_let_one_listen(rli_entry *entry, const rli_session *session)
+{
+    rli_waiter *first = NULL;
+    for (int i = 0; entry->queues && i < RLI_QUEUES; i++) {
+        for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
+            if (waiter->session != session)
+                continue;
+            if (waiter->asks_now)
+                return;
+            first = first ? first : waiter;
+        }
+    }
+    if (first)
+        let_ask(first);
+}
+
 void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
 {
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {

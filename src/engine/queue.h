@@ -44,6 +44,8 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
 void rli_queue_wake_deferred(rli_queue *queue);
 /* Lets the other waiters of a session ask, because the session has the lock now. */
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
+/* Lets the first waiter of a session ask, which then listens. */
+void rli_queue_let_one_listen(rli_entry *entry, const rli_session *session);
 /* Lets waiters whose own request is in doubt ask, because the server refused the session `denied`: one of them may
  * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
  * them would prompt each other for ever. */

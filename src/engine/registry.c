@@ -117,7 +117,7 @@ void rli_registry_request(rli_attempt *attempt, rli_request *request)
 void rli_registry_leave_to_owner(const rli_attempt *attempt)
 {
     if (attempt->session->registered && attempt->session->cold->attempts > 1)
-        rli_queue_owner_granted(attempt->entry, attempt->session);
+        rli_queue_let_one_listen(attempt->entry, attempt->session);
 }
 
 /* At most so many waiters listen for a holder of another library to release the lock. */

@@ -27,7 +27,7 @@ rlock_status rli_registry_join_common(rli_attempt *attempt, int64_t *again_ms);
 
 /* The attempt, which has left the queue, ends without the lock. The place that its session has on the server is that of
  * other waiters of the same owner now. Those that stand behind others in the queue here do not hear when its turn
- * comes: so they ask, and listen from then on. Mutex held. */
+ * comes: so one of them asks, and listens from then on. Mutex held. */
 void rli_registry_leave_to_owner(const rli_attempt *attempt);
 
 /* Adds the successor's registration to the release that may hand it the lock. `others`: it is to be registered if the
