@@ -77,10 +77,13 @@ static bool has_ack(const rli_pipe *pipe)
 
 bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, const rli_command *command)
 {
+    bool gathers = pipe->outgoing.queued.length > 0;
     size_t bytes = rli_outgoing_add(&pipe->outgoing, command);
     if (!bytes)
         return false;
     pipe->used_ms = rli_now_ms();
+    if (!gathers)
+        pipe->ack.needed_ms = pipe->used_ms;
     *pending = (rli_pending){.parker = parker,
                              .queued_ms = pipe->used_ms,
                              .since_ms = pipe->used_ms + (has_ack(pipe) ? rli_replica_ack_time_ms(&pipe->ack) : 0),

@@ -68,10 +68,9 @@ void rli_replica_ack_hear_count(rli_replica_ack *ack, const redisReply *reply)
     ack->counting = false;
     ack->forbidden = false; /* permission may have been granted meanwhile */
     ack->online = reply->type == REDIS_REPLY_STRING ? rli_replica_ack_online(reply->str) : -1;
-    /* The call that asked may have been cancelled, and nobody has read the answer since. But where each answer takes so
-     * long, the second one must do. */
-    ack->recounts = !ack->recounts && rli_now_ms() - ack->asked_ms >= RECOUNT_MS;
-    ack->counted_ms = ack->recounts ? 0 : rli_now_ms();
+    /* The call that asked may have been cancelled, and nobody has read the answer since. */
+    bool old = ack->needed_ms - ack->asked_ms >= RECOUNT_MS;
+    ack->counted_ms = old ? 0 : rli_now_ms();
 }
 
 /* --- acknowledgements --- */

@@ -31,7 +31,7 @@ typedef struct rli_replica_ack {
     int64_t counted_ms;      /* when they were counted; 0: never, or the number has proved wrong */
     bool counting;           /* the request for the count is unanswered */
     int64_t asked_ms;        /* when it was made */
-    bool recounts;           /* its answer was too old, and they are counted once more */
+    int64_t needed_ms;       /* since when requests gather for the next batch */
     int asked;               /* number of replicas that the unanswered WAIT asked for; 0: no WAIT is unanswered */
     bool unknown, forbidden; /* the server does not know WAIT; the user may not use it */
 } rli_replica_ack;
