@@ -105,9 +105,12 @@ if ours or counter then
         local waited_for = first[1] ~= member and first[1] or first[2]
         local known = counted and others_listen()
         local others = known or 1 + ours -- mode scattered, or no right to ask: assume one
-        if waited_for and others <= ours and call_waiter(nil, member, owner) then
+        local offered = waited_for and others <= ours
+        if offered and call_waiter(nil, member, owner) then
             register()
             return 4
+        elseif offered and redis.call('exists', lock) == 0 then -- freed, since the user lacks a right (waiters.inc)
+            return -redis.call('publish', channel, '0')
         elseif others <= ours then
             return nil
         end
