@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 
 void rli_wait_limit_request(const rli_wait *wait, int64_t wait_ms, int64_t more_ms)
 {
@@ -33,13 +34,13 @@ static waking sleep_on(rli_wait *wait)
  * subscribe there yet. So the wait also asks again from time to time. */
 #define AHEAD_MS 25
 /* Nor is it told anything before the server has confirmed the subscription. A server at its maxclients takes no
- * connection for messages. */
+ * connection for messages. So many waiters do not ask it all at once. */
 #define DEAF_MS 1000
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
     if (wait->news.channel && !rli_news_is_confirmed(&wait->news))
-        until_ms = rli_earlier(until_ms, rli_after_ms(DEAF_MS));
+        until_ms = rli_earlier(until_ms, rli_after_ms(DEAF_MS + rli_random_up_to(DEAF_MS)));
     bool moving = wait->news.node && rli_topology_is_migrating(wait->topology);
     return moving ? rli_earlier(until_ms, rli_after_ms(AHEAD_MS)) : until_ms;
 }

@@ -130,7 +130,7 @@ static bool lingers(rli_subscriber *subscriber, rli_channel *channel, rli_leavin
     if (how < RLI_LEAVE_LINGER || !is_confirmed(subscriber, channel) || subscriber->stopping ||
         (how == RLI_LEAVE_LINGER && subscriber->channels.lingering >= LINGERING_MAX))
         return false;
-    int64_t until_ms = rli_after_ms(RLI_LINGER_MS);
+    int64_t until_ms = how == RLI_LEAVE_TOO ? channel->needed_until_ms : rli_after_ms(RLI_LINGER_MS);
     rli_channels_linger(&subscriber->channels, channel, until_ms);
     subscriber->sweep_ms = rli_earlier(subscriber->sweep_ms, until_ms);
     if (subscriber->polls_until_ms > until_ms)
