@@ -35,7 +35,8 @@ void holders_before(const host *at, const char *name)
 
 static struct {
     unsigned count;
-    int64_t ns; /* when the last was */
+    int64_t ns;      /* when the last was */
+    char id[ID + 1]; /* of its client */
 } re_entries[PLAN_OBJECTS];
 
 unsigned holders_re_entries(int resource)
@@ -72,6 +73,7 @@ void holders_after(const host *at, int resource, const char *name, const sim_run
     if (takes && run->count > run->keys && was_holder(run->words[run->keys])) {
         re_entries[resource].count++;
         re_entries[resource].ns = world_now_ns();
+        snprintf(re_entries[resource].id, ID + 1, "%.*s", ID, run->words[run->keys].at);
     }
     for (int i = 0; i < before_count; i++) {
         if (!own || own->type != VALUE_HASH || !table_find(&own->members, text_of(before[i])))
@@ -96,7 +98,8 @@ void holders_check_re_entry(const call *self)
     int64_t asked_ns = re_entries[held->resource].ns;
     bool known = is_of_such(self) && held->count > 0 && !held->lost_ns && !held->renewed &&
                  held->claimed_until_ns > self->began_ns;
-    if (known && re_entries[held->resource].count == self->re_entries + 1 &&
+    bool own = known && strcmp(re_entries[held->resource].id, rlock_client_id(self->worker->of->client)) == 0;
+    if (own && re_entries[held->resource].count == self->re_entries + 1 &&
         asked_ns > held->claimed_until_ns + COUNTS_NS)
         finding("%s was granted beside a hold whose lease had ended %.3f ms before the server was asked", self->title,
                 (double)(asked_ns - held->claimed_until_ns) / 1e6);
