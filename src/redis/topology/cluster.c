@@ -37,11 +37,22 @@ static rlock_status ask_condition(rli_topology *topology, rli_operation *op, rli
     return status;
 }
 
-/* Asks a node. RLOCK_OK: *said; the caller frees said->map. */
+/* Asks a node. RLOCK_OK: *said; the caller frees said->map. The epoch is asked for before and after the map: one that
+ * is newer than its epoch would be given up for the former one, and one that is older would be believed. */
 static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
 {
+    word then;
     rlock_status status = ask_condition(topology, op, node, said);
-    return status == RLOCK_OK ? rli_cluster_map_ask(topology, op, node, &said->map) : status;
+    if (status == RLOCK_OK)
+        status = rli_cluster_map_ask(topology, op, node, &said->map);
+    if (status != RLOCK_OK)
+        return status;
+    status = ask_condition(topology, op, node, &then);
+    if (status == RLOCK_OK && then.epoch != said->epoch)
+        status = rli_fail(RLOCK_UNAVAILABLE, "%s has just learned of a failover", node->address.text);
+    if (status != RLOCK_OK)
+        freeReplyObject(said->map);
+    return status;
 }
 
 /* --- which nodes to ask --- */
