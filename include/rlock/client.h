@@ -63,8 +63,9 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
  * whichever is less.
  * Handles that were made from the client stay valid and return RLOCK_CLOSED; free them as usual, before or after.
  * With unlock_waits = false, first waits for the answers to releases, for one second or the timeout,
- * whichever is less; rlock_on_lost may then not report a release that the server refused. So it does for
- * each server whose signal-list locks threads wait for: a signal that they have taken is given to other programs.
+ * whichever is less; rlock_on_lost may then not report a release that the server refused.
+ * Where threads wait for signal-list locks, also waits until the signals that they have taken are passed on to other
+ * programs: for each server one second or the timeout, whichever is less.
  * NULL is allowed. Does nothing when called from the function of rlock_on_lost() or a listener of
  * this client; the function of an asynchronous operation may close it. In a forked child it closes the
  * child's copies of the sockets and frees nothing that the parent needs. */

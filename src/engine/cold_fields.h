@@ -44,8 +44,8 @@ typedef struct rli_cold_fields {
     uint64_t replaces;
     /* The longest lease that the owner requested; 0: none, all holds are renewed. */
     int64_t explicit_lease_ms;
-    /* What a look found left of a lease that others had shortened, or the longest lease by which it was extended since;
-     * 0: others have not shortened it. */
+    /* Others have shortened the lease: how much of it a look found left, or the longest lease by which it was extended
+     * since. 0: they have not. */
     int64_t cut_ms;
     /* Fenced locks: the fencing token of the latest grant. */
     uint64_t token;

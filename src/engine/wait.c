@@ -34,7 +34,7 @@ static waking sleep_on(rli_wait *wait)
  * subscribe there yet. So the wait also asks again from time to time. */
 #define AHEAD_MS 25
 /* Nor is it told anything before the server has confirmed the subscription. A server at its maxclients takes no
- * connection for messages. So many waiters do not ask it all at once. */
+ * connection for messages. Each pause is longer by a random part, so that many waiters do not ask together. */
 #define DEAF_MS 1000
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)

@@ -134,8 +134,8 @@ void holders_check_given_back(const call *self)
     finding("%s answered that it was given back, and no script has done that", self->title);
 }
 
-/* What is kept for calls that give back serves one of them, and where this is the only hold that its client ever
- * had, it is the only such call. */
+/* The spare memory is enough for one call that gives back. A client that has only ever had this one hold makes only this
+ * one such call, which therefore must not lack memory. */
 void holders_check_memory(const call *self)
 {
     bool only = self->hold->gains == 1 && strstr(self->message, "out of memory for the release of lock");

@@ -99,7 +99,8 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What the header says of the members' times: all of them, or more than half. */
+/* For how long a lock of these members is valid, as the header says: a multi lock while all are, a red lock while more
+ * than half are. */
 static int64_t made_of(const plan_object *of, int64_t *members_ms)
 {
     qsort(members_ms, (size_t)of->member_count, sizeof *members_ms, ascending);
@@ -158,34 +159,23 @@ void members_before(call *self, rlock *const *members)
         ask_all(object_of(self), members, self->members_before_ms);
 }
 
-/* How many were valid before the call, for longer than it took; the client's clock may be 1 % faster. */
-static int valid_before(const call *of, const bool *only)
+/* Whether the member was valid before the call, for longer than that took; the client's clock may be 1 % faster. */
+static bool was_valid(const call *of, int member)
 {
-    int count = 0;
     int64_t passed_ms = (of->ended_ns - of->began_ns) / 1000000;
-    for (int i = 0; i < object_of(of)->member_count; i++)
-        count += (!only || only[i]) && of->members_before_ms[i] > passed_ms + passed_ms / 100 + ROUNDED_MS;
-    return count;
+    return of->members_before_ms[member] > passed_ms + passed_ms / 100 + ROUNDED_MS;
 }
 
-/* "Not the owner" means that nothing has changed: where members were given back, the lock was held, and is lost. */
+/* "Not the owner" means that nothing has changed: where members were given back, the lock was held, and is lost. No
+ * other call of this owner's, on this lock or another of its members, is under way. */
 static void judge_denied(const call *of, rlock *const *members)
 {
-    bool ended[PLAN_MEMBERS] = {false};
+    int given_back = 0;
     bool stands = of->epoch == ledger_epoch(of->hold->resource) && !ledger_is_new_to(of->began_ns);
     for (int i = 0; i < object_of(of)->member_count && stands; i++)
-        ended[i] = members[i] && rlock_valid_for(members[i]) == 0;
-    if (valid_before(of, ended) > 0)
-        finding("%s answered that this owner does not hold it, and gave %d of its members back", of->title,
-                valid_before(of, ended));
-}
-
-/* Alone: no other call of this owner's, on this lock or another of its members, is under way. */
-static void judge_given_back(const call *of, rlock *const *members)
-{
-    const plan_object *object = object_of(of);
-    if (of->status == RLOCK_NOT_OWNER && object->kind == RED)
-        judge_denied(of, members);
+        given_back += was_valid(of, i) && members[i] && rlock_valid_for(members[i]) == 0;
+    if (given_back > 0)
+        finding("%s answered that this owner does not hold it, and gave %d of its members back", of->title, given_back);
 }
 
 /* --- what stays --- */
@@ -218,8 +208,8 @@ void members_check(const call *of, rlock *lock, rlock *const *members)
     /* Another thread's acquire for the same owner, whose members this call gave back in part. */
     held->partly |= of->gives_back && (held->gains != of->gains || held->calls > 0);
     bool alone = of->alone && held->begun == of->begun && !other_of(held);
-    if (alone && of->gives_back && !of->not_begun && object_is_composite(object->kind))
-        judge_given_back(of, members);
+    if (alone && of->gives_back && !of->not_begun && object->kind == RED && of->status == RLOCK_NOT_OWNER)
+        judge_denied(of, members);
     if (held->count > 0 || held->to_tell > 0 || held->calls > 0)
         return;
     check_left(of, members);

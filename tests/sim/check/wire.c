@@ -194,7 +194,7 @@ static bool is_signal_list(const char *name, size_t length, int object)
     return strlen(own) == length && memcmp(own, name, length) == 0;
 }
 
-/* So long it stands for a waiter that is on its way. */
+/* How long the element is kept for a waiter that is about to take it. */
 #define SIGNAL_MS 1000
 
 /* Who frees it leaves an element for one waiter; it is served when the script has ended. */
