@@ -26,8 +26,7 @@ typedef struct rli_acquire {
     const rlock_back_off *back_off;
     /* Receives the fencing token of a fenced lock on RLOCK_OK; NULL: not wanted. */
     uint64_t *token;
-    /* Receives the number of the session that was granted the hold, unless it was handed on within the process; NULL:
-     * not wanted. */
+    /* Receives the number of the session that was granted the hold; NULL: not wanted. */
     uint64_t *took;
     rlock_cancel *cancel;
 } rli_acquire;

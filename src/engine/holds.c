@@ -103,6 +103,19 @@ rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const r
     return find(engine, entry, kind->renew, owner, RLI_LOST, 1);
 }
 
+rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner,
+                                      bool sharded)
+{
+    rli_session *latest = NULL;
+    for (rli_session *session = entry->sessions; session; session = session->next) {
+        int of_shards = rli_session_sharded_count(session);
+        if (belongs(session, entry, kind->renew, owner) && session->phase == RLI_LOST &&
+            (sharded ? of_shards : session->count - of_shards) > 0 && (!latest || session->number > latest->number))
+            latest = session;
+    }
+    return latest;
+}
+
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     int holds = 0;

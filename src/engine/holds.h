@@ -24,6 +24,10 @@ void rli_holds_free(rli_engine *engine); /* Frees every session and entry. */
 rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns a lost session of the owner that has unlocks left to answer; NULL: none. */
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+/* Returns the latest of these that has a hold which the owner took by a sharded lock (sharded), or by the name; NULL:
+ * none. */
+rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner,
+                                      bool sharded);
 /* How many holds its lost sessions have that no unlock has answered for. */
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another

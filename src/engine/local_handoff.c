@@ -131,6 +131,8 @@ bool rli_local_handoff_take(rli_attempt *attempt)
     session->cold->passes = kept->cold->passes;
     session->cold->passes_from_ms = kept->cold->passes_from_ms;
     rli_session_add_hold(attempt->engine, session, confirmed_ms(attempt->engine, kept), RLOCK_WATCHDOG);
+    if (attempt->asked->took)
+        *attempt->asked->took = session->number;
     rli_yield_note_holder(&entry->queues->yield, session, true);
     rli_local_handoff_withdraw(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);

@@ -73,8 +73,10 @@ static rlock_status release_nothing(const rli_release *asked)
 {
     rli_engine *engine = asked->engine;
     rli_entry *entry = rli_entry_find(engine, asked->names);
-    rli_session *gone = entry ? rli_session_find_lost(engine, entry, asked->kind, &asked->owner) : NULL;
-    if (!gone || (asked->sharded && rli_session_sharded_count(gone) == 0))
+    rli_session *gone = entry ? rli_session_find_lost_of(entry, asked->kind, &asked->owner, asked->sharded) : NULL;
+    if (!gone && entry && !asked->sharded)
+        gone = rli_session_find_lost(engine, entry, asked->kind, &asked->owner);
+    if (!gone)
         return not_owner(engine, asked->names, &asked->owner);
     if (asked->sharded)
         rli_session_remove_sharded(gone);

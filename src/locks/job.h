@@ -43,8 +43,7 @@ typedef struct rli_job {
     int64_t answer_ms;
     rlock_cancel *cancel; /* of an acquire; NULL: none */
     uint64_t *token;      /* receives the fencing token of an acquire; NULL: not wanted */
-    /* Of a single lock whose holds are not handed on within the process: receives the number of the session in which an
-     * acquire has taken a hold; NULL: not wanted. */
+    /* Of a single lock: receives the number of the session in which an acquire has taken a hold; NULL: not wanted. */
     uint64_t *took;
     /* Of a single lock: a release gives back nothing but a hold of the session with that number, else it answers
      * RLOCK_NOT_OWNER; 0: of whichever session the owner has. */

@@ -46,12 +46,12 @@ static rlock *find(const asked *by, const rli_composite *set, size_t *number)
     return NULL;
 }
 
-/* The one that the owner has lost, and has not been told of by an unlock. Mutex held. */
-static rli_session *lost_of(const asked *by, rlock *part)
+/* The session that has lost a hold of the sharded lock, and that no unlock has told. Mutex held. */
+static const rli_session *lost_of(const asked *by, rlock *part)
 {
     const rli_single *single = rli_single_of(part);
-    rli_entry *entry = rli_entry_find(by->engine, &single->names);
-    return entry ? rli_session_find_lost(by->engine, entry, single->kind, &by->owner) : NULL;
+    const rli_entry *entry = rli_entry_find(by->engine, &single->names);
+    return entry ? rli_session_find_lost_of(entry, single->kind, &by->owner, true) : NULL;
 }
 
 rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number)
@@ -64,17 +64,24 @@ rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *
     return held;
 }
 
-/* One more hold of the part is the sharded lock's. A short lease may have ended by now. Mutex held. */
-static void count_hold(const asked *by, rlock *part)
+static bool counts_holds(const rli_session *session)
 {
-    rli_session *session = session_of(by, part);
-    if (!session)
-        session = lost_of(by, part);
+    return session->phase == RLI_OPEN || session->phase == RLI_LOST;
+}
+
+/* One more hold of that session is the sharded lock's. By now it may be lost, and the owner may have another one. Mutex
+ * held. */
+static void count_hold(const asked *by, rlock *part, uint64_t session_number)
+{
+    const rli_entry *entry = rli_entry_find(by->engine, &rli_single_of(part)->names);
+    rli_session *session = entry ? entry->sessions : NULL;
+    while (session && (session->number != session_number || !counts_holds(session)))
+        session = session->next;
     if (session)
         rli_session_add_sharded(session);
 }
 
-rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock *part)
+rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock *part, uint64_t session_number)
 {
     asked by;
     size_t number;
@@ -82,7 +89,7 @@ rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock 
         return part;
     rlock *held = find(&by, set, &number);
     if (!held || held == part)
-        count_hold(&by, part);
+        count_hold(&by, part, session_number);
     rli_engine_unlock(by.engine);
     return held ? held : part;
 }
@@ -103,8 +110,8 @@ bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *
     asked by;
     if (!begin(&by, set, owner))
         return true; /* the part's own call says why */
-    const rli_session *session = session_of(&by, part), *lost = lost_of(&by, part);
-    bool owed = (session && session->sharded) || (lost && lost->sharded);
+    const rli_session *session = session_of(&by, part);
+    bool owed = (session && session->sharded) || lost_of(&by, part);
     rli_engine_unlock(by.engine);
     return owed;
 }

@@ -55,6 +55,7 @@ typedef struct seeking {
     int64_t deadline_ms;
     rlock *held;              /* the part that the owner holds already; NULL: none */
     rlock *taken;             /* the part that was acquired; to be given back if the owner holds another one */
+    uint64_t number;          /* of the session in which it was */
     size_t from, stride;      /* the order of this pass: from, from + stride, … around */
     size_t asked, refused;    /* of this pass */
     rlock *busy;              /* the last that was refused in it */
@@ -164,6 +165,7 @@ static rlock_status begin_asking(seeking *self)
      * none. */
     job.asks_once = self->held;
     job.wait_ms = left_ms(self);
+    job.took = &self->number;
     if (self->held)
         return rli_composite_begin_part(&self->on, self->held, &job);
     job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
@@ -229,7 +231,7 @@ static void note(seeking *self, rlock_status status)
 static rlock_status choose(seeking *self)
 {
     self->taken = self->held ? self->held : part_asked(self);
-    self->held = rli_shard_choose(self->on.set, rli_composite_owner(&self->on), self->taken);
+    self->held = rli_shard_choose(self->on.set, rli_composite_owner(&self->on), self->taken, self->number);
     if (self->held == self->taken)
         return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, RLOCK_OK);
     return rli_composite_next(&self->on, RLI_COMPOSITE_RETURNS, RLOCK_OK);

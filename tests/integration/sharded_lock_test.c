@@ -237,6 +237,30 @@ Test(sharded, that_was_lost_with_holds_by_name_tells_its_own_losses)
     assert_no_keys();
 }
 
+/* Nor does it matter which of the two was lost first. */
+Test(sharded, that_was_lost_before_a_hold_by_name_tells_its_own_losses)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0), *of_each[] = {lock, part};
+    for (int first = 0; first < 2; first++) {
+        rlock *former = of_each[first], *latter = of_each[!first];
+        for (int i = 0; i < 2; i++) {
+            assert_ok(rlock_lock(of_each[first ^ i]));
+            assert_ok(rlock_force_unlock(part, NULL));
+        }
+        assert_status(rlock_unlock(latter), RLOCK_LOST);
+        assert_status(rlock_unlock(former), RLOCK_LOST);
+        assert_status(rlock_unlock(former), RLOCK_NOT_OWNER);
+        for (int i = 0; i < 2; i++) {
+            assert_ok(rlock_lock(of_each[first ^ i]));
+            assert_ok(rlock_force_unlock(part, NULL));
+        }
+        assert_status(rlock_unlock(former), RLOCK_LOST);
+        assert_status(rlock_unlock(latter), RLOCK_LOST);
+        assert_status(rlock_unlock(latter), RLOCK_NOT_OWNER);
+    }
+    assert_no_keys();
+}
+
 /* The loss of its part says nothing of the others either. */
 Test(sharded, that_was_lost_leaves_the_parts_that_its_owner_holds_by_their_names)
 {
