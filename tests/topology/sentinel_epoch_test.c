@@ -11,7 +11,7 @@
 #define SOON_MS 30000
 
 /* A sentinel's notes: what it says, and that it was asked. It names the other sentinel when it is asked for others. */
-enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT };
+enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF };
 /* A master's notes. */
 enum { SCRIPTS, IS_DEMOTED };
 
@@ -62,6 +62,18 @@ static bool say_other(impostor_peer *peer)
     return impostor_say(peer, "*1\r\n*4\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n$4\r\nport\r\n") && impostor_say_bulk(peer, port);
 }
 
+/* Of a failover, if it is to learn of one; before it is asked for the address. */
+static bool learn(impostor *own)
+{
+    int64_t port = impostor_noted(own, LEARNS_OF);
+    if (port == 0)
+        return true;
+    impostor_note(own, LEARNS_OF, -port);
+    impostor_note(own, EPOCH, 1);
+    impostor_note(own, MASTER_PORT, port - impostor_noted(own, MASTER_PORT));
+    return true;
+}
+
 static bool watch(impostor_peer *peer, const char *request)
 {
     if (impostor_noted(peer->of, IS_SILENT))
@@ -75,7 +87,7 @@ static bool watch(impostor_peer *peer, const char *request)
     if (strstr(request, "CKQUORUM"))
         return impostor_say(peer, "-NOQUORUM 1 usable Sentinels.\r\n");
     if (strstr(request, "MASTER"))
-        return say_epoch(peer);
+        return say_epoch(peer) && learn(peer->of);
     return impostor_answer(peer, request);
 }
 
@@ -130,4 +142,25 @@ Test(sentinel_epoch, of_an_earlier_failover_is_not_believed_from_half_of_the_sen
     rlock *lock = lock_of_disagreeing();
     impostor_note(late, IS_SILENT, 1);
     ask_in_trouble(lock);
+}
+
+/* The first sentinel learns of the failover between two questions, and is silent from then on. */
+Test(sentinel_epoch, of_the_failover_goes_with_the_address)
+{
+    master = impostor_start(be_master, NULL);
+    former = impostor_start(be_master, NULL);
+    late = impostor_start(watch, NULL);
+    early = impostor_start(watch, NULL);
+    set_up(late, 4, former, early);
+    set_up(early, 4, former, late);
+    impostor_note(late, LEARNS_OF, impostor_port(master));
+    rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY,
+                                     impostor_port(late), impostor_port(early));
+    rlock *lock = lock_of(client, "order");
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) == 1);
+    impostor_note(late, IS_SILENT, 1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 2, SOON_MS), "the client does not ask it");
+    assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
 }

@@ -69,6 +69,11 @@ bool rli_topology_is_mute(const rli_node *node)
     return rli_now_ms() < node->mute_until_ms;
 }
 
+rlock_status rli_topology_keeps_changing(const rli_node *node)
+{
+    return rli_fail(RLOCK_UNAVAILABLE, "%s tells of another failover each time that it is asked", node->address.text);
+}
+
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master)
 {
     redisReply *reply;

@@ -37,22 +37,35 @@ static rlock_status ask_condition(rli_topology *topology, rli_operation *op, rli
     return status;
 }
 
-/* Asks a node. RLOCK_OK: *said; the caller frees said->map. The epoch is asked for before and after the map: one that
- * is newer than its epoch would be given up for the former one, and one that is older would be believed. */
-static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
+/* Asks for the map, and for the condition after it. RLOCK_OK: *then, with the map, which the caller frees. */
+static rlock_status ask_map(rli_topology *topology, rli_operation *op, rli_node *node, word *then)
 {
-    word then;
-    rlock_status status = ask_condition(topology, op, node, said);
-    if (status == RLOCK_OK)
-        status = rli_cluster_map_ask(topology, op, node, &said->map);
+    redisReply *map;
+    rlock_status status = rli_cluster_map_ask(topology, op, node, &map);
     if (status != RLOCK_OK)
         return status;
-    status = ask_condition(topology, op, node, &then);
-    if (status == RLOCK_OK && then.epoch != said->epoch)
-        status = rli_fail(RLOCK_UNAVAILABLE, "%s has just learned of a failover", node->address.text);
+    status = ask_condition(topology, op, node, then);
+    then->map = map;
     if (status != RLOCK_OK)
-        freeReplyObject(said->map);
+        freeReplyObject(map);
     return status;
+}
+
+/* Asks a node. RLOCK_OK: *said; the caller frees said->map. The epoch is asked for before and after the map: one that
+ * is newer than its epoch would be given up for the former one, and one that is older would be believed. If a failover
+ * comes between, the node is asked again: it knows what others may not know yet. */
+static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *node, word *said)
+{
+    word before;
+    rlock_status status = ask_condition(topology, op, node, &before);
+    for (int asked = 0; status == RLOCK_OK && asked < RLI_TOPOLOGY_ASKED_MOST; asked++) {
+        status = ask_map(topology, op, node, said);
+        if (status != RLOCK_OK || said->epoch == before.epoch)
+            return status;
+        freeReplyObject(said->map);
+        before = *said;
+    }
+    return status == RLOCK_OK ? rli_topology_keeps_changing(node) : status;
 }
 
 /* --- which nodes to ask --- */

@@ -75,21 +75,22 @@ static rlock_status question(rli_topology *topology, rli_operation *op, rli_node
     return RLOCK_SERVER;
 }
 
-/* Asks a sentinel for epoch and address of the master. The epoch comes from MASTER. The address there is the former
- * master's until all replicas follow the new one, whereas GET-MASTER-ADDR-BY-NAME gives the new address as soon as it
- * is the master. That is asked second: an address newer than its epoch does no harm, but an older one would look like
- * the latest. */
-static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sentinel, saying *said)
+static rlock_status ask_epoch(rli_topology *topology, rli_operation *op, rli_node *sentinel, uint64_t *epoch)
 {
     redisReply *reply;
     rlock_status status = question(topology, op, sentinel, "MASTER", &reply);
     if (status != RLOCK_OK)
         return status;
-    const char *epoch = field(reply, "config-epoch");
-    said->by = sentinel;
-    said->epoch = epoch ? strtoull(epoch, NULL, 10) : 0;
+    const char *text = field(reply, "config-epoch");
+    *epoch = text ? strtoull(text, NULL, 10) : 0;
     freeReplyObject(reply);
-    status = question(topology, op, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
+    return RLOCK_OK;
+}
+
+static rlock_status ask_address(rli_topology *topology, rli_operation *op, rli_node *sentinel, saying *said)
+{
+    redisReply *reply;
+    rlock_status status = question(topology, op, sentinel, "GET-MASTER-ADDR-BY-NAME", &reply);
     if (status != RLOCK_OK)
         return status;
     bool told = reply->elements == 2 && reply->element[0]->str && reply->element[1]->str;
@@ -101,6 +102,27 @@ static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sen
     }
     freeReplyObject(reply);
     return told ? RLOCK_OK : RLOCK_SERVER;
+}
+
+/* Asks a sentinel for epoch and address of the master. The epoch comes from MASTER. The address there is the former
+ * master's until all replicas follow the new one, whereas GET-MASTER-ADDR-BY-NAME gives the new address as soon as it
+ * is the master. The epoch is asked for before and after it: an address that is newer than its epoch would be given up
+ * for the former one, and one that is older would be believed. If a failover comes between, the sentinel is asked
+ * again. */
+static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sentinel, saying *said)
+{
+    uint64_t before;
+    rlock_status status = ask_epoch(topology, op, sentinel, &before);
+    said->by = sentinel;
+    for (int asked = 0; status == RLOCK_OK && asked < RLI_TOPOLOGY_ASKED_MOST; asked++) {
+        status = ask_address(topology, op, sentinel, said);
+        if (status == RLOCK_OK)
+            status = ask_epoch(topology, op, sentinel, &said->epoch);
+        if (status != RLOCK_OK || said->epoch == before)
+            return status;
+        before = said->epoch;
+    }
+    return status == RLOCK_OK ? rli_topology_keeps_changing(sentinel) : status;
 }
 
 /* Replaces the list of sentinels by this one and those that it knows. */

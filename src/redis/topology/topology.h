@@ -157,6 +157,10 @@ bool rli_topology_ended_by_news(const rli_operation *op);
  * one answers, because each question to a machine that is gone costs a second. */
 void rli_topology_note_answer(rli_node *node, rlock_status status);
 bool rli_topology_is_mute(const rli_node *node);
+/* How often a node is asked again at once if its answers belong to different failovers; and what is said of one whose
+ * answers do so each time: RLOCK_UNAVAILABLE. */
+#define RLI_TOPOLOGY_ASKED_MOST 4
+rlock_status rli_topology_keeps_changing(const rli_node *node);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
 bool rli_topology_disbelieved_for_long(rli_topology *topology);
