@@ -210,6 +210,8 @@ static void add_waiting(rli_attempt *attempt, rli_request *request)
         return;
     request->expects_offer = request->wait_ms > 0 && request->lease_ms >= OFFER_LEAST_MS &&
                              rli_offer_is_possible(attempt->engine);
+    if (request->expects_offer && request->lease_ms > attempt->session->cold->expected_ms)
+        attempt->session->cold->expected_ms = request->lease_ms;
     rli_offer_note_request(attempt, request->wait_ms > 0);
 }
 

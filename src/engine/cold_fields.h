@@ -69,6 +69,8 @@ typedef struct rli_cold_fields {
     /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0:
      * it never registered. */
     int64_t registered_ms;
+    /* The longest lease with which a waiter of the owner expects an offer of a fair lock; 0: none does. */
+    int64_t expected_ms;
     /* How many requests were sent that may have registered or queued it. */
     int registrations;
     /* Its position among the places that this process requested: a lower number asked first. */

@@ -64,12 +64,15 @@ static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info 
     return RLOCK_OK;
 }
 
-/* The lock may have been offered for the lease with which another waiter of the owner registered the session, and no
- * request shortens that. */
+/* The lock may have been offered for the lease with which another waiter of the owner registered the session, or queued
+ * it, and no request shortens that. */
 static void note_offered_lease(rli_attempt *attempt)
 {
     rli_session *session = attempt->session;
     int64_t offered_ms = session->registered ? session->cold->registered_ms : 0;
+    if (session->cold->expected_ms > offered_ms)
+        offered_ms = session->cold->expected_ms;
+    session->cold->expected_ms = 0;
     if (offered_ms > rli_lease_on_server(attempt->engine, attempt->asked->lease_ms))
         rli_session_in_doubt_if_held(attempt->engine, session, offered_ms);
 }

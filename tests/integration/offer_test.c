@@ -221,3 +221,32 @@ Test(offer, of_a_fair_lock_is_made_to_no_waiter_for_a_name_with_other_braces)
     assert_offered_no_other_fair(BRACED, NAME);
     assert_offered_no_other_fair(NAME, BRACED);
 }
+
+/* Two threads of one owner wait. The one whose lease is longer gives up; the release offers the lock for that lease, and the
+ * other takes it. */
+static void assert_ends_with_the_shorter_lease(rlock *lock, rlock *held)
+{
+    actor *first = actor_start(), *second = actor_start();
+    assert_ok(rlock_lock(held));
+    actor_begin_try(first, lock, 1500, 60000);
+    cr_assert(actor_asleep(first, 5000));
+    actor_begin_try(second, lock, 60000, 300);
+    assert_status(actor_finish(first, 5000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(held));
+    assert_ok(actor_finish(second, 5000));
+    assert_ok(rlock_try_lock(held, 1500, 1000)); /* an offer stands for 5 s */
+    assert_ok(rlock_unlock(held));
+    assert_status(actor_unlock(second, lock), RLOCK_LOST);
+    actor_end(first);
+    actor_end(second);
+}
+
+TimedTest(offer, for_another_waiters_lease_ends_with_the_own_one)
+{
+    assert_ends_with_the_shorter_lease(owned_by(lock_of(stage.client, NAME), 7), lock_of(stage.other, NAME));
+}
+
+TimedTest(offer, of_a_fair_lock_for_another_waiters_lease_ends_with_the_own_one)
+{
+    assert_ends_with_the_shorter_lease(owned_by(fair_of(stage.client, NAME), 7), fair_of(stage.other, NAME));
+}
