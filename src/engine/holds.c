@@ -16,8 +16,7 @@
 /* A program that lets leases expire instead of unlocking leaves a lost session behind each time. Beyond this many,
  * the oldest are forgotten; their unlocks then answer RLOCK_NOT_OWNER. */
 #define LOST_MOST 1024
-/* A place in the server's queue may outlive its owner's own wait by up to this long, because the waiters ahead of
- * it add to its timeout. */
+/* A place in the server's queue outlives its owner's wait by up to this: the waiters before it add to its timeout. */
 #define PLACE_OUTLIVES_MS 300000
 /* The registry of waiters stands so long after the last of them has registered (lua/lock/register.inc). */
 #define REGISTRY_MS 90000
@@ -108,12 +107,20 @@ rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *ki
 {
     rli_session *latest = NULL;
     for (rli_session *session = entry->sessions; session; session = session->next) {
-        int of_shards = rli_session_sharded_count(session);
-        if (belongs(session, entry, kind->renew, owner) && session->phase == RLI_LOST &&
-            (sharded ? of_shards : session->count - of_shards) > 0 && (!latest || session->number > latest->number))
+        int shards = rli_session_sharded_count(session), holds = sharded ? shards : session->count - shards;
+        if (belongs(session, entry, kind->renew, owner) && session->phase == RLI_LOST && holds > 0 &&
+            (!latest || session->number > latest->number))
             latest = session;
     }
     return latest;
+}
+
+rli_session *rli_session_find_number(const rli_entry *entry, uint64_t number)
+{
+    rli_session *session = entry->sessions;
+    while (session && (session->number != number || session->count == 0))
+        session = session->next;
+    return session;
 }
 
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)

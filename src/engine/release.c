@@ -68,14 +68,27 @@ static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_na
                     rli_show_name(names->name, shown));
 }
 
-/* Answers an owner that holds nothing now. It may have held the lock before and lost it. */
+/* Returns the lost session to which the hold that is meant belongs; NULL: none. */
+static rli_session *find_lost(const rli_release *asked)
+{
+    rli_entry *entry = rli_entry_find(asked->engine, asked->names);
+    if (!entry)
+        return NULL;
+    if (asked->only) {
+        rli_session *meant = rli_session_find_number(entry, asked->only);
+        return meant && meant->phase == RLI_LOST ? meant : NULL;
+    }
+    rli_session *latest = rli_session_find_lost_of(entry, asked->kind, &asked->owner, asked->sharded);
+    if (latest || asked->sharded)
+        return latest;
+    return rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner);
+}
+
+/* Answers an owner that does not have the hold that is meant. It may have had it before and lost it. */
 static rlock_status release_nothing(const rli_release *asked)
 {
     rli_engine *engine = asked->engine;
-    rli_entry *entry = rli_entry_find(engine, asked->names);
-    rli_session *gone = entry ? rli_session_find_lost_of(entry, asked->kind, &asked->owner, asked->sharded) : NULL;
-    if (!gone && entry && !asked->sharded)
-        gone = rli_session_find_lost(engine, entry, asked->kind, &asked->owner);
+    rli_session *gone = find_lost(asked);
     if (!gone)
         return not_owner(engine, asked->names, &asked->owner);
     if (asked->sharded)
@@ -282,7 +295,7 @@ static rlock_status leave_turn(rli_releasing *release)
     const rli_release *asked = release->asked;
     rli_session_end_turn(release->session);
     rli_session_drop_attempt(release->engine, release->session);
-    return asked->sharded ? release_nothing(asked) : not_owner(release->engine, release->names, &asked->owner);
+    return release_nothing(asked);
 }
 
 /* Takes the turn of the owner's session, and begins there. Mutex held. */

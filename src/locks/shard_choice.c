@@ -64,19 +64,12 @@ rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *
     return held;
 }
 
-static bool counts_holds(const rli_session *session)
-{
-    return session->phase == RLI_OPEN || session->phase == RLI_LOST;
-}
-
 /* One more hold of that session is the sharded lock's. By now it may be lost, and the owner may have another one. Mutex
  * held. */
 static void count_hold(const asked *by, rlock *part, uint64_t session_number)
 {
     const rli_entry *entry = rli_entry_find(by->engine, &rli_single_of(part)->names);
-    rli_session *session = entry ? entry->sessions : NULL;
-    while (session && (session->number != session_number || !counts_holds(session)))
-        session = session->next;
+    rli_session *session = entry ? rli_session_find_number(entry, session_number) : NULL;
     if (session)
         rli_session_add_sharded(session);
 }

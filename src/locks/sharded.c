@@ -242,6 +242,7 @@ static rlock_status give_back(rli_composite_machine *on)
 {
     seeking *self = seeking_of(on);
     rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
+    job.only = self->number; /* it may be lost by now, and another call of the owner have taken the part again */
     rlock_status status = on->part ? rli_composite_go_on_part(on) : rli_composite_begin_part(on, self->taken, &job);
     return status == RLI_WAITING ? status : rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
