@@ -81,12 +81,37 @@ int rli_red_attempts(const rli_composite *set)
 
 /* --- releasing --- */
 
-/* Which failure to report: a lost hold first, then one that may still be held. */
+/* Which failure to report: that of a member that may still be held first, then a lost hold. */
 static int weight(rlock_status status)
 {
     if (status == RLOCK_LOST)
-        return 3;
-    return status == RLOCK_NOT_OWNER ? 1 : 2;
+        return 2;
+    return status == RLOCK_NOT_OWNER ? 1 : 3;
+}
+
+/* Counts a member that has one hold less, or was extended, or why not. */
+static rli_swept count_changed(rli_sweep *sweep, rlock_status status)
+{
+    sweep->good += status == RLOCK_OK;
+    sweep->lost += status == RLOCK_LOST;
+    sweep->bad += status == RLOCK_LOST || status == RLOCK_NOT_OWNER;
+    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
+        rli_sweep_keep(sweep, status);
+    return RLI_SWEEP_ON;
+}
+
+/* Failures of fewer than half of the members are not reported. The lock was lost if those that did not answer, or
+ * refused, cannot make a majority of what is left. */
+static rlock_status judge_changed(rli_sweep *sweep, const char *done)
+{
+    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
+    if (sweep->good >= need)
+        return RLOCK_OK;
+    bool held_before = sweep->lost > 0 || (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER);
+    if (held_before && sweep->bad > members - need)
+        sweep->failed = RLOCK_LOST;
+    return rli_fail(sweep->failed, "a red lock: %zu of %zu %s, %zu needed, %zu lost before; %s", sweep->good, members,
+                    done, need, sweep->lost, sweep->why);
 }
 
 /* An inner hold that was acquired without this member is released without it. */
@@ -96,53 +121,18 @@ static bool was_missed(rli_sweep *sweep, rlock *member, rlock_status *status)
     return member->methods->drop_missed(member, rli_composite_owner(&sweep->on));
 }
 
-/* All members are released. Failures of fewer than half of them are not reported. */
-static rli_swept count_released(rli_sweep *sweep, rlock_status status)
-{
-    sweep->good += status == RLOCK_OK;
-    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
-        rli_sweep_keep(sweep, status);
-    return RLI_SWEEP_ON;
-}
-
-static rlock_status release_status(rli_sweep *sweep)
-{
-    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
-    if (sweep->good >= need)
-        return RLOCK_OK;
-    /* Some members were released, so the lock was held, but by too few. */
-    if (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER)
-        sweep->failed = RLOCK_LOST;
-    return rli_fail(sweep->failed, "a red lock: %zu of %zu released, %zu needed; %s", sweep->good, members, need,
-                    sweep->why);
-}
-
 static rlock_status judge_released(rli_sweep *sweep)
 {
-    rlock_status status = release_status(sweep);
+    rlock_status status = judge_changed(sweep, "released");
     rli_red_call_ended(sweep->on.set, sweep->on.job, sweep->told, status);
     return status;
 }
 
 /* --- extending and asking --- */
 
-static rli_swept count_extended(rli_sweep *sweep, rlock_status status)
-{
-    sweep->good += status == RLOCK_OK;
-    if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
-        rli_sweep_keep(sweep, status);
-    return RLI_SWEEP_ON;
-}
-
 static rlock_status judge_extended(rli_sweep *sweep)
 {
-    size_t members = sweep->on.set->count, need = rli_red_majority(sweep->on.set);
-    if (sweep->good >= need)
-        return RLOCK_OK;
-    if (sweep->good > 0 && sweep->failed == RLOCK_NOT_OWNER)
-        sweep->failed = RLOCK_LOST;
-    return rli_fail(sweep->failed, "a red lock: %zu of %zu extended, %zu needed; %s", sweep->good, members, need,
-                    sweep->why);
+    return judge_changed(sweep, "extended");
 }
 
 /* Asks until the result is decided. */
@@ -167,8 +157,8 @@ static rlock_status judge_held(rli_sweep *sweep)
 }
 
 const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS] = {
-    [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_released, .judge = judge_released},
-    [RLI_JOB_EXTEND] = {.count = count_extended, .judge = judge_extended},
+    [RLI_JOB_RELEASE] = {.skips = was_missed, .count = count_changed, .judge = judge_released},
+    [RLI_JOB_EXTEND] = {.count = count_changed, .judge = judge_extended},
     [RLI_JOB_IS_HELD] = {.skips = rli_sweep_skips_unheld, .count = count_held, .judge = judge_held},
 };
 

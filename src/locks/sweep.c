@@ -156,7 +156,7 @@ static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole,
     rli_sweep *sweep = memory;
     rli_composite_prepare(&sweep->on, handle, job, whole, RLI_MACHINE_SIZE(rli_sweep), steps);
     sweep->rules = rules;
-    sweep->done = sweep->first = sweep->good = sweep->bad = 0;
+    sweep->done = sweep->first = sweep->good = sweep->bad = sweep->lost = 0;
     sweep->told = false;
     sweep->failed = RLOCK_OK;
     sweep->ballot = NULL;

@@ -27,6 +27,7 @@ struct rli_sweep {
     size_t done;         /* this many members were asked */
     size_t first;        /* the member with which it begins, one after the other; it goes around */
     size_t good, bad;    /* as the rules count them */
+    size_t lost;         /* of a red lock's members, those that were lost before */
     bool told;           /* a red lock's keeper knows of this release */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
     char why[512];

@@ -164,7 +164,7 @@ TimedTest(extend, of_a_red_lock_needs_a_majority)
     assert_between(pttl_of("c"), 50000, 60000);
     assert_ok(rlock_force_unlock(lock_of(stage.other, "c"), &was_locked));
     assert_status(rlock_extend(lock, 60000), RLOCK_LOST);
-    assert_error("a red lock: 1 of 3 extended, 2 needed; lock \"", "unlock it as often as it was locked");
+    assert_error("a red lock: 1 of 3 extended, 2 needed, 2 lost before; lock \"", "unlock it as often as it was locked");
     cr_assert(rlock_unlock(lock) != RLOCK_OK);
 }
 

@@ -330,6 +330,24 @@ EITHER(TimedTest, red_lock_outage, is_unavailable_with_more_than_half_frozen_and
     assert_ok(rlock_unlock(red));
 }
 
+/* One member was lost, and the other two might answer that they were not. */
+EITHER(TimedTest, red_lock_outage, is_not_called_lost_while_those_that_do_not_answer_may_be_held)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 10000, 60000));
+    assert_ok(rlock_force_unlock(lock_at(0, false, NAME), NULL));
+    server_freeze(places[1].server);
+    server_freeze(places[2].server);
+    assert_status(rlock_extend(red, 90000), RLOCK_UNAVAILABLE);
+    assert_error("0 of 3 extended, 2 needed, 1 lost before");
+    cr_assert(rlock_valid_for(red) > 0);
+    assert_status(rlock_unlock(red), RLOCK_UNAVAILABLE);
+    assert_error("0 of 3 released, 2 needed, 1 lost before");
+    server_thaw(places[1].server);
+    server_thaw(places[2].server);
+    assert_nothing_comes();
+}
+
 EITHER(Test, red_lock, works_without_a_closed_client)
 {
     rlock *red = ours_red();
