@@ -105,6 +105,9 @@ static int64_t untold_ms(int resource)
     return kind == TOKEN_LOCK ? BACK_OFF_MS : kind == SIGNAL_LOCK && !(run_is_calm() && wire_is_freed(resource)) ? SIGNAL_LOST_MS : 0;
 }
 
+/* A waiter whose server takes no connection for its messages asks by itself, every two seconds at least. */
+#define DEAF_MS 2000
+
 static int64_t bound_ms(int resource)
 {
     int64_t trips_ms = (run_of->latency_us + run_of->jitter_us) * 40 / 1000;
@@ -112,6 +115,8 @@ static int64_t bound_ms(int resource)
         return found_late_ms() + PLACE_MS * run_worker_count();
     /* Replicas may take longer to confirm than is waited for, again and again. */
     bool confirms = run_of->topology == SINGLE || run_is_calm();
+    if (run_only_fills())
+        return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + DEAF_MS + untold_ms(resource);
     if (!run_is_whole() || !confirms || (leaves_places && queues(resource)))
         return found_late_ms();
     return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + untold_ms(resource);
@@ -185,7 +190,7 @@ static void check_waiters(int resource)
     if (is_mixed(resource) || may_have_ended_early(resource))
         return;
     int64_t free_ns = world_now_ns() - free_since_ns[resource];
-    if (free_ns < bound_ms(resource) * MS || (!run_is_whole() && !run_is_healed()))
+    if (free_ns < bound_ms(resource) * MS || (!run_is_whole() && !run_is_healed() && !run_only_fills()))
         return;
     for (int i = 0; i < actors_count() && !may_sleep_on(resource); i++) {
         const actor *one = actor_number(i);

@@ -87,11 +87,21 @@ static void accept_again(const plan_fault *fault)
         shard_note_change(shard_node(at)->of);
 }
 
-static void answer_errors(const plan_fault *fault)
+static sim_failure failure_of(const plan_fault *fault)
 {
     static const sim_failure failures[] = {SIM_LOADING, SIM_BUSY, SIM_MISCONF, SIM_OOM, SIM_NOREPLICAS, SIM_FULL,
                                            SIM_PROTECTED, SIM_LOADING};
-    sim_server_fail(servers_with_data(fault->who)->server, failures[fault->count % 8]);
+    return failures[fault->count % 8];
+}
+
+bool fault_fills(const plan_fault *fault)
+{
+    return fault->kind == SERVER_ERROR && failure_of(fault) == SIM_FULL;
+}
+
+static void answer_errors(const plan_fault *fault)
+{
+    sim_server_fail(servers_with_data(fault->who)->server, failure_of(fault));
 }
 
 static void answer_well(const plan_fault *fault)

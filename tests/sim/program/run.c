@@ -249,6 +249,14 @@ bool run_only_stops(void)
     return are_all(run_of, is_stop);
 }
 
+bool run_only_fills(void)
+{
+    bool only = run_of->topology == SINGLE && run_of->fault_count > 0;
+    for (int i = 0; i < run_of->fault_count; i++)
+        only &= fault_fills(&run_of->faults[i]);
+    return only && is_calm(run_of);
+}
+
 bool run_keeps_holds(int client)
 {
     const process *of = &processes[client];

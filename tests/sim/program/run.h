@@ -81,6 +81,7 @@ bool run_has_composite(void);
 bool run_has_fault(fault_kind kind);
 /* Whether all that goes wrong is that machines stand still. */
 bool run_only_stops(void);
+bool run_only_fills(void); /* all that is wrong is that the server takes no more connections for a while */
 /* Whether a lock has that key on a server, or a member of it has. */
 bool run_is_of(int object, const char *name, size_t length);
 /* Whether rlock_on_lost calls it so: by its own name, or by that of a part of it. */
