@@ -203,6 +203,28 @@ static void check_waiters(int resource)
     }
 }
 
+static int64_t told_ns[PLAN_CLIENTS][PLAN_OBJECTS];
+
+void watch_told_gone(int client, int resource)
+{
+    told_ns[client][resource] = world_now_ns();
+}
+
+/* A process that has found out that its hold was deleted lets its own waiters ask. */
+static void check_waiter_told(int resource, const worker *one)
+{
+    int64_t since_ns = told_ns[one->of->index][resource];
+    if (!run_is_gentle() || queues(resource) || is_mixed(resource) || one->waits_for != resource ||
+        one->waits_since_ns > since_ns || since_ns < ledger_void_ns(resource))
+        return;
+    if (since_ns < free_since_ns[resource])
+        since_ns = free_since_ns[resource];
+    int64_t free_ms = (world_now_ns() - since_ns) / MS;
+    if (free_ms > TAKEN_MS + untold_ms(resource))
+        finding("%s waits for lock \"%s\", which has been free for %" PRId64 " ms, and its client was told",
+                thread_title(one->thread), run_of->objects[resource].name, free_ms);
+}
+
 /* Whether the one that waits could have what it waits for now, though the key stands: others read, or there are permits. */
 static bool could_have(const worker *one, int resource)
 {
@@ -330,6 +352,8 @@ static void look(void *again)
             free_since_ns[i] = world_now_ns();
         else
             check_waiters(i);
+        for (int k = 0; k < run_worker_count() && !now.there[i]; k++)
+            check_waiter_told(i, run_worker(k));
         if (now.there[i]) {
             check_owner(i);
             check_used(i);

@@ -5,6 +5,8 @@
 
 /* Looks now and then, until the run ends. */
 void watch_begin(void);
+/* The client was told that a hold of it is gone. */
+void watch_told_gone(int client, int resource);
 /* This is a forked child from now on. */
 void watch_in_child(void);
 
