@@ -32,13 +32,19 @@ static bool shares_place(const call *self)
     return self->hold->unsure || self->hold->calls > 0;
 }
 
+/* Another thread of its owner has had the lock since, for which both had one place. */
+static bool has_had_its_turn(const worker *one)
+{
+    return one->waits_named && (!one->waits_with || one->waits_with->gains != one->waits_gains);
+}
+
 void order_check(const call *self)
 {
     if (!is_strict(self) || shares_place(self))
         return;
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
-        if (one == self->worker || one->waits_for != self->hold->resource || one->waits_named ||
+        if (one == self->worker || one->waits_for != self->hold->resource || has_had_its_turn(one) ||
             one->waits_until_ns <= world_now_ns() ||
             one->waits_since_ns + place_ns(self->worker->of->plan) > self->began_ns ||
             one->waits_since_ns <= ledger_void_ns(self->hold->resource)) /* an operator has cleared the queue since */

@@ -185,6 +185,8 @@ void step_waits(worker *self, const plan_step *step, const call *of)
     self->waits_since_ns = self->could_since_ns = world_now_ns();
     self->waits_as = of->hold->side;
     self->waits_named = step->owner != 0;
+    self->waits_with = of->hold;
+    self->waits_gains = of->hold->gains;
     bool ends_first = step->cancel_ms >= 0 && (step->wait_ms < 0 || step->cancel_ms < step->wait_ms);
     int64_t wait_ms = !ends_first ? step->wait_ms : step->meets ? 0 : step->cancel_ms;
     self->waits_until_ns = wait_ms < 0 ? WORLD_NEVER : world_now_ns() + wait_ms * 990000; /* clocks differ */
