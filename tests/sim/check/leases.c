@@ -89,11 +89,11 @@ static int64_t longest_level_ms(const leases_run *self, const entry *owner)
 }
 
 /* Readers alone hold it: it stands for as long as the longest of their holds. */
-static void check_read_release(const leases_run *self, const wire_state *after)
+static void check_left_to_readers(const leases_run *self, const wire_state *after, const char *answer)
 {
     const sim_value *own = wire_value(self->at, self->name);
     int64_t longest_ms = -1;
-    if (!own || own->type != VALUE_HASH || after->mode != 'r' || !answered(self->run, ":0"))
+    if (!own || own->type != VALUE_HASH || after->mode != 'r' || !answered(self->run, answer))
         return;
     for (const entry *one = table_next(&own->members, NULL); one; one = table_next(&own->members, one)) {
         int64_t level_ms = longest_level_ms(self, one);
@@ -133,7 +133,9 @@ void leases_check(const leases_run *self, const wire_state *after)
     if (self->which == PERMIT_SEMAPHORES)
         check_permit(self);
     if (strcmp(self->script, "read/release") == 0)
-        check_read_release(self, after);
+        check_left_to_readers(self, after, ":0");
+    if (strcmp(self->script, "write/release") == 0)
+        check_left_to_readers(self, after, ":1");
     if (strcmp(self->script, "write/force") == 0)
         check_write_force(self, after);
     if (strcmp(self->script, "fenced/raise") == 0)
