@@ -353,6 +353,8 @@ static void judge_gain(call *self, validity by)
         held->unsure = true; /* its members may be held still: again, or anew? */
     if (self->status == RLOCK_OK && held->count == 0)
         order_check(self);
+    if (self->status == RLOCK_OK)
+        holders_check_row(self);
     masters_check(self);
     if (judge_unsure(self, by))
         return;

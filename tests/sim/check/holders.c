@@ -144,3 +144,28 @@ void holders_check_memory(const call *self)
     if (only && is_asked_for(self))
         finding("%s answered %s, and nothing else of its client gives back", self->title, self->message);
 }
+
+/* With localHandOver a hold goes from thread to thread for 10 ms at most, and then back to the server, where others wait. */
+#define ROW_NS INT64_C(100000000)
+
+static struct {
+    int64_t script_ns; /* when the last script ran that has to do with it */
+    int64_t since_ns;  /* when it was first granted without one */
+    int gains;         /* since that script */
+} rows[PLAN_OBJECTS];
+
+void holders_check_row(const call *self)
+{
+    int resource = self->hold->resource;
+    bool single = self->hold->side == EXCLUSIVE_SIDE && !object_is_composite(run_of->objects[resource].kind);
+    bool judged = run_is_calm() && single;
+    if (!judged || rows[resource].script_ns != wire_touched_ns(resource)) {
+        rows[resource].script_ns = wire_touched_ns(resource);
+        rows[resource].gains = 0;
+    }
+    if (++rows[resource].gains <= 2)
+        rows[resource].since_ns = world_now_ns();
+    else if (self->hold->count == 0 && world_now_ns() - rows[resource].since_ns > ROW_NS)
+        finding("%s was granted by a thread of its own process, as %d calls before it, for %.3f ms now", self->title,
+                rows[resource].gains - 2, (double)(world_now_ns() - rows[resource].since_ns) / 1e6);
+}

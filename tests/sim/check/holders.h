@@ -21,5 +21,7 @@ void holders_check_re_entry(const call *call);
 /* A last unlock has answered RLOCK_OK; RLOCK_NO_MEMORY. */
 void holders_check_given_back(const call *call);
 void holders_check_memory(const call *call);
+/* A call was granted a lock, and its hold is not counted yet. */
+void holders_check_row(const call *call);
 
 #endif

@@ -32,6 +32,13 @@ int64_t wire_taken_ns(int resource)
     return taken_ns[resource];
 }
 
+static int64_t touched_ns[PLAN_OBJECTS];
+
+int64_t wire_touched_ns(int resource)
+{
+    return touched_ns[resource];
+}
+
 static bool freed_last[PLAN_OBJECTS]; /* and no script has taken it since */
 
 bool wire_is_freed(int resource)
@@ -508,6 +515,12 @@ static void check_turn(const char *script, const host *at, const char *name, con
 
 /* --- runs of scripts --- */
 
+static bool only_looks(const char *script)
+{
+    const char *verb = strchr(script, '/');
+    return verb && (strcmp(verb, "/renew") == 0 || strcmp(verb, "/look") == 0 || strcmp(verb, "/state") == 0);
+}
+
 /* The lock, semaphore or latch that has that name; -1: none. */
 static int object_named(const sim_word *name)
 {
@@ -554,6 +567,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     if (!runs || !is_judged(run))
         return;
     int object = object_named(&run->words[0]);
+    if (!only_looks(script))
+        touched_ns[run_resource(run_of, object)] = world_now_ns();
     holders_after(at, run_resource(run_of, object), run_of->objects[object].name, run, is_taken_by(script));
     if (which == EXCLUSIVE)
         check_offers(script, at, run_of->objects[object].name);

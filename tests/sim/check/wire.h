@@ -13,6 +13,7 @@ void wire_published(const char *channel, size_t channel_length, const char *mess
 void wire_ran(host *at, const sim_run *run, const char *script);
 int64_t wire_freed_ns(int resource); /* when a script freed that lock last; what ends by its lease is not freed */
 int64_t wire_taken_ns(int resource); /* …and took it, when it was free */
+int64_t wire_touched_ns(int resource); /* when a script of that lock ran last, but for renewals and questions */
 bool wire_is_freed(int resource); /* a script freed it, and none has taken it since */
 int64_t wire_left_ns(int resource); /* for so long the server keeps that lock, from now on */
 /* Now and then: each key that there is, and each hold that somebody relies on. */

@@ -44,8 +44,8 @@ typedef struct worker {
     int wants;               /* of permits */
     side waits_as;           /* for a lock */
     bool waits_named;        /* as a named owner, who may wait in several threads */
-    const struct hold *waits_with; /* its owner's hold of that, and how often that had been granted when the call began */
-    unsigned waits_gains;
+    const struct hold *waits_with; /* its owner's hold of that */
+    unsigned waits_gains;          /* how often that had been granted when the call began */
     int64_t waits_until_ns;  /* it gives up then */
     int64_t waits_since_ns, could_since_ns; /* it could have what it waits for, whenever the checker looked */
     uint64_t token;          /* of the last fenced lock that it took; 0: it took none */
