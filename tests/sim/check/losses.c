@@ -137,6 +137,26 @@ static void look_at_renewed(hold *held)
                 run_of->objects[held->resource].name, (world_now_ns() - held->gone_ns) / MS);
 }
 
+/* With lossTracking, a deletion is reported by the server. That looks again when it tracks again. */
+static void look_at_tracked(const hold *held)
+{
+    const plan_object *object = &run_of->objects[held->resource];
+    if (!held->gone_ns || held->told_ns || held->count == 0 || held->calls > 0 || held->unsure || held->side == PART_SIDE ||
+        object_is_composite(object->kind) || object->kind == GROUP || object->kind == SIGNAL_LOCK)
+        return;
+    bool tracks = strstr(run_of->clients[held->owner.client].options, "lossTracking=true");
+    if (!tracks || !is_told_of_losses(held->owner.client) || !run_only_deletes_and_cuts())
+        return;
+    int64_t since_ns = run_well_since_ns();
+    if (since_ns < held->gone_ns)
+        since_ns = held->gone_ns;
+    if (since_ns < held->granted_ns + NOTICED_MS * MS) /* until then it is too young to be tracked */
+        since_ns = held->granted_ns + NOTICED_MS * MS;
+    if (world_now_ns() > since_ns && world_now_ns() - since_ns > NOTICED_MS * MS)
+        finding("%s holds \"%s\", which was deleted %" PRId64 " ms ago, and was not told though its client tracks losses",
+                held->owner.title, object->name, (world_now_ns() - held->gone_ns) / MS);
+}
+
 static bool forgotten;
 
 void losses_forget(void)
@@ -148,8 +168,10 @@ void losses_look(void)
 {
     if (forgotten)
         return;
-    for (hold *held = ledger_first(); held; held = held->next)
+    for (hold *held = ledger_first(); held; held = held->next) {
         look_at_renewed(held);
+        look_at_tracked(held);
+    }
     for (int i = 0; i < AWAITED; i++) {
         if (awaited[i].by_ns == 0 || world_now_ns() < awaited[i].by_ns)
             continue;

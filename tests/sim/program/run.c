@@ -249,6 +249,18 @@ bool run_only_stops(void)
     return are_all(run_of, is_stop);
 }
 
+static bool is_by_hand(fault_kind kind);
+
+static bool is_by_hand_or_cut(fault_kind kind)
+{
+    return is_by_hand(kind) || kind == RESET_CONNECTION || kind == CLIENTS_KILLED;
+}
+
+bool run_only_deletes_and_cuts(void)
+{
+    return run_of->topology == SINGLE && are_all(run_of, is_by_hand_or_cut);
+}
+
 bool run_only_fills(void)
 {
     bool only = run_of->topology == SINGLE && run_of->fault_count > 0;

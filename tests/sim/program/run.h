@@ -83,6 +83,7 @@ bool run_has_composite(void);
 bool run_has_fault(fault_kind kind);
 /* Whether all that goes wrong is that machines stand still. */
 bool run_only_stops(void);
+bool run_only_deletes_and_cuts(void); /* foreign hands delete locks, and connections end */
 bool run_only_fills(void); /* all that is wrong is that the server takes no more connections for a while */
 /* Whether a lock has that key on a server, or a member of it has. */
 bool run_is_of(int object, const char *name, size_t length);
