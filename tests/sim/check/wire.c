@@ -472,14 +472,36 @@ static void check_moved_up(const char *script, const host *at, const wire_state 
                 left_ms);
 }
 
-static bool is_queued(const host *at, const char *name, text who)
+static bool has_place(const host *at, const char *name, text who)
 {
     char key[TEXT_SIZE];
     snprintf(key, sizeof key, "redisson_lock_queue:{%s}", name);
     const sim_value *queue = wire_value(at, key);
-    bool is = false;
+    bool has = false;
     for (size_t i = 0; queue && queue->type == VALUE_LIST && i < list_size(queue); i++)
-        is |= text_is(list_item(queue, i), who);
+        has |= text_is(list_item(queue, i), who);
+    return has;
+}
+
+/* Of those that are told that it is their turn, only one that does not hear is taken for dead. */
+static void check_places_kept(const char *script, const host *at, const char *name, const sim_run *run)
+{
+    char channel[TEXT_SIZE];
+    wire_channel(QUEUED, name, channel);
+    for (int i = 0; i < wire_now.count; i++) {
+        const wire_message *one = &wire_now.told[i];
+        const char *behind = behind_channel(one, channel);
+        bool called = one->queued && one->heard > 0 && strcmp(one->text, "0") == 0;
+        bool asks = called && run->count > run->keys && text_is(run->words[run->keys], text_of(behind + 1));
+        if (called && !asks && !run_has_fault(OVERHEARD) && !has_place(at, name, text_of(behind + 1)))
+            finding("%s told \"%s\" that it is its turn, which it heard, and took its place away", script, behind + 1);
+    }
+}
+
+static bool is_queued(const host *at, const char *name, text who)
+{
+    char key[TEXT_SIZE];
+    bool is = has_place(at, name, who);
     snprintf(key, sizeof key, "redisson_lock_timeout:{%s}", name);
     /* A queue, and not its timeouts: by others, or as it had moved to a server that has lost its data since. */
     bool went_alone = run_has_fault(QUEUE_ODD) || run_has_fault(HELPERS_DELETED) ||
@@ -542,7 +564,9 @@ void wire_begins(host *at, const sim_run *run)
 {
     wire_now.runs = is_judged(run);
     wire_now.count = 0;
+    wire_now.at = at;
     if (wire_now.runs) {
+        wire_now.name = run_of->objects[object_named(&run->words[0])].name;
         wire_now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
         holders_before(at, run_of->objects[object_named(&run->words[0])].name);
     }
@@ -557,6 +581,10 @@ void wire_published(const char *channel, size_t channel_length, const char *said
     copy_text(one->channel, channel, channel_length);
     copy_text(one->text, said, length);
     one->heard = heard;
+    char prefix[TEXT_SIZE];
+    wire_channel(QUEUED, wire_now.name, prefix);
+    const char *behind = behind_channel(one, prefix);
+    one->queued = behind && *behind == ':' && has_place(wire_now.at, wire_now.name, text_of(behind + 1));
 }
 
 void wire_ran(host *at, const sim_run *run, const char *script)
@@ -603,6 +631,8 @@ void wire_ran(host *at, const sim_run *run, const char *script)
         check_signalled(script, at, name, &after);
     if (which == QUEUED)
         check_turn(script, at, name, run, &after);
+    if (which == QUEUED && run->name && wire_now.count < MESSAGES)
+        check_places_kept(script, at, name, run);
     if (which > WRITING || !is_taken_by(script))
         return;
     if (after.lock && which != TOKENS)

@@ -27,11 +27,14 @@ typedef struct wire_state {
 typedef struct wire_message {
     char channel[TEXT_SIZE], text[TEXT_SIZE];
     size_t heard;
+    bool queued; /* it is for one that stood in the queue of a fair lock then */
 } wire_message;
 
 /* The present run of a script. */
 typedef struct wire_run {
     bool runs;
+    const host *at;
+    const char *name;
     wire_state before;
     wire_message told[MESSAGES];
     int count;
