@@ -13,7 +13,7 @@
 #define SLIGHT_MS 1000
 #define LEVELS 1000 /* that are looked at, of one reader */
 
-static double before_score; /* of the permit whose lease is set */
+static double before_score; /* of the permit whose lease is set, or that is given back */
 
 static text word_of(const sim_run *run, size_t number)
 {
@@ -34,13 +34,21 @@ static double score_now(const host *at, const sim_run *run)
 
 void leases_begin(const host *at, const sim_run *run)
 {
-    bool sets = run->name && strcmp(run->name, "permit_semaphore/update_lease") == 0 && run->count > 3;
-    before_score = sets ? score_now(at, run) : -1;
+    bool one = run->name && (strcmp(run->name, "permit_semaphore/update_lease") == 0 ||
+                             strcmp(run->name, "permit_semaphore/release") == 0);
+    before_score = one && run->count > 3 ? score_now(at, run) : -1;
 }
 
 /* A permit that expires earlier may be waited for until then. */
 static void check_permit(const leases_run *self)
 {
+    if (strcmp(self->script, "permit_semaphore/release") == 0) {
+        int64_t late_ms = sim_server_now_us(self->at->server) / 1000 - (int64_t)before_score;
+        if (before_score >= 0 && answered(self->run, ":1") && late_ms > 0)
+            finding("%s took a permit of \"%s\" back that had ended %" PRId64 " ms before, and did not say so", self->script,
+                    self->name, late_ms);
+        return;
+    }
     if (before_score < 0 || !answered(self->run, ":1") || score_now(self->at, self->run) >= before_score)
         return;
     if (wire_now.count == 0)
