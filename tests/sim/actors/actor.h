@@ -25,7 +25,7 @@ typedef struct java_hold {
     int64_t lease_ms;       /* of the last acquire; the watchdog's */
     bool renewed;           /* taken without a lease, at least once */
     bool doubtful;          /* it may be held, and nobody was told */
-    int64_t renew_at_ns, renewal_sent_ns; /* the next; the last that was answered */
+    int64_t renew_at_ns, renewal_sent_ns; /* the next; the last that was answered, or never will be */
     bool capped;            /* a request is under way that may shorten its time */
     int64_t cap_ns;         /* to that */
     int64_t limited_ns;     /* of a read hold: when a release of the same owner's write hold was sent, which shortens it */

@@ -99,8 +99,8 @@ void holders_check_re_entry(const call *self)
     bool known = is_of_such(self) && held->count > 0 && !held->lost_ns && !held->renewed &&
                  held->claimed_until_ns > self->began_ns;
     bool own = known && strcmp(re_entries[held->resource].id, rlock_client_id(self->worker->of->client)) == 0;
-    if (own && re_entries[held->resource].count == self->re_entries + 1 &&
-        asked_ns > held->claimed_until_ns + COUNTS_NS)
+    int64_t ended_ns = held->claimed_until_ns + held->claim_late_ns + COUNTS_NS;
+    if (own && re_entries[held->resource].count == self->re_entries + 1 && asked_ns > ended_ns)
         finding("%s was granted beside a hold whose lease had ended %.3f ms before the server was asked", self->title,
                 (double)(asked_ns - held->claimed_until_ns) / 1e6);
 }

@@ -70,6 +70,7 @@ void ledger_claim(hold *self, validity by)
         return;
     }
     /* The library counts whole milliseconds of its clock: the last of them has begun. */
+    self->claim_late_ns = world_now_ns() - by.asked_ns;
     int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : (by.ms - 1) * 1000000;
     ledger_claim_until(self, by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm);
 }

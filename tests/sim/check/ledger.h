@@ -36,6 +36,7 @@ typedef struct hold {
     int owed;                /* acquires that were granted, less the unlocks that have answered for one of them */
     unsigned epoch;          /* of the resource, when it was taken */
     int64_t claimed_until_ns;/* true time; 0: it claims nothing */
+    int64_t claim_late_ns;   /* for so long the question for it was under way, in which a thread may have stood still */
     int64_t dropped_ns;      /* when its owner began to give it back last */
     int64_t lost_ns;         /* when it was first seen to be lost; 0: not */
     int64_t told_ns;         /* when rlock_on_lost said so; 0: not */
