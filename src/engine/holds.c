@@ -115,10 +115,10 @@ rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *ki
     return latest;
 }
 
-rli_session *rli_session_find_number(const rli_entry *entry, uint64_t number)
+rli_session *rli_session_find_number(const rli_entry *entry, const rli_kind *kind, uint64_t number)
 {
     rli_session *session = entry->sessions;
-    while (session && (session->number != number || session->count == 0))
+    while (session && (session->number != number || session->kind->renew != kind->renew || session->count == 0))
         session = session->next;
     return session;
 }

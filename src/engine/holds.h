@@ -28,8 +28,9 @@ rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const r
  * none. */
 rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner,
                                       bool sharded);
-/* Returns the session with that number, open or lost, while it has unlocks left to answer; NULL: none. */
-rli_session *rli_session_find_number(const rli_entry *entry, uint64_t number);
+/* Returns the session with that number, open or lost, while it has unlocks left to answer; NULL: none. A read hold may
+ * share the number of the write hold above it. */
+rli_session *rli_session_find_number(const rli_entry *entry, const rli_kind *kind, uint64_t number);
 /* How many holds its lost sessions have that no unlock has answered for. */
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another

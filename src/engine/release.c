@@ -75,7 +75,7 @@ static rli_session *find_lost(const rli_release *asked)
     if (!entry)
         return NULL;
     if (asked->only) {
-        rli_session *meant = rli_session_find_number(entry, asked->only);
+        rli_session *meant = rli_session_find_number(entry, asked->kind, asked->only);
         return meant && meant->phase == RLI_LOST ? meant : NULL;
     }
     rli_session *latest = rli_session_find_lost_of(entry, asked->kind, &asked->owner, asked->sharded);

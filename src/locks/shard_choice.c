@@ -68,8 +68,9 @@ rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *
  * held. */
 static void count_hold(const asked *by, rlock *part, uint64_t session_number)
 {
-    const rli_entry *entry = rli_entry_find(by->engine, &rli_single_of(part)->names);
-    rli_session *session = entry ? rli_session_find_number(entry, session_number) : NULL;
+    const rli_single *single = rli_single_of(part);
+    const rli_entry *entry = rli_entry_find(by->engine, &single->names);
+    rli_session *session = entry ? rli_session_find_number(entry, single->kind, session_number) : NULL;
     if (session)
         rli_session_add_sharded(session);
 }
