@@ -145,7 +145,8 @@ static void look_at_tracked(const hold *held)
         object_is_composite(object->kind) || object->kind == GROUP || object->kind == SIGNAL_LOCK)
         return;
     bool tracks = strstr(run_of->clients[held->owner.client].options, "lossTracking=true");
-    if (!tracks || !is_told_of_losses(held->owner.client) || !run_only_deletes_and_cuts())
+    bool stood = held->renewed || held->claimed_until_ns > held->gone_ns; /* else its lease may have ended before */
+    if (!tracks || !stood || !is_told_of_losses(held->owner.client) || !run_only_deletes_and_cuts())
         return;
     int64_t since_ns = run_well_since_ns();
     if (since_ns < held->gone_ns)
