@@ -236,7 +236,7 @@ void judge_validity(hold *held, validity by)
     }
     if (by.ms > 0 && held->count == 0)
         finding("%s may rely on a hold for %" PRId64 " ms, and has none", held->owner.title, by.ms);
-    if (by.ms > 0 && held->lost_ns)
+    if (by.ms > 0 && held->lost_ns && by.asked_ns > held->lost_ns)
         finding("%s may rely on a hold again that it had lost", held->owner.title);
     if (by.ms == 0 && held->count > 0 && !held->lost_ns && held->renewed && held->lease_ms == 0 &&
         run_keeps_holds(held->owner.client) && held->epoch == ledger_epoch(held->resource) && !is_just_granted(held))

@@ -32,10 +32,12 @@ static bool shares_place(const call *self)
     return self->hold->unsure || self->hold->calls > 0;
 }
 
-/* Another thread of its owner has had the lock since, for which both had one place. */
+/* Another thread of its owner has had the lock since, for which both had one place; or has given back what this one was
+ * granted and has not heard of. */
 static bool has_had_its_turn(const worker *one)
 {
-    return one->waits_named && (!one->waits_with || one->waits_with->gains != one->waits_gains);
+    return one->waits_named && (!one->waits_with || one->waits_with->gains != one->waits_gains ||
+                                one->waits_with->dropped_ns > one->waits_since_ns);
 }
 
 void order_check(const call *self)

@@ -113,7 +113,7 @@ bool shard_lacks(const shard *of, const char *name, int64_t began_ns)
             return false;
         if (one == of->master || !is_counted(one))
             continue;
-        any = true;
+        any |= one->at->machine->stopped_until_ns <= began_ns - LONG_NS; /* else it was not counted until a moment ago */
         if (sim_server_look(one->at->server, 0, name, strlen(name), NULL))
             return false;
     }
