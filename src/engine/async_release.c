@@ -166,3 +166,24 @@ void rli_async_releases_await(rli_engine *engine, int64_t until_ms)
         continue;
     rli_engine_unlock(engine);
 }
+
+/* Whether a session waits for its compensating release, of a part of a hold that may have no expiry. Mutex held. */
+static bool has_torn(const rli_engine *engine)
+{
+    for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
+        for (const rli_link *link = engine->sessions.buckets[i]; link; link = link->next) {
+            const rli_session *session = RLI_ITEM(const rli_session, link, link);
+            if (session->phase == RLI_COMPENSATING && session->cold->torn)
+                return true;
+        }
+    }
+    return false;
+}
+
+void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms)
+{
+    rli_engine_lock(engine);
+    while (engine->attended && has_torn(engine) && rli_engine_await(engine, &engine->async_releases_done, until_ms))
+        continue;
+    rli_engine_unlock(engine);
+}

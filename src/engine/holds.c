@@ -57,19 +57,41 @@ static bool belongs(const rli_session *session, const rli_entry *entry, const rl
     return session->entry == entry && session->kind->renew == renew && is_of(session, owner);
 }
 
+/* The owner's sessions of that field, one after the other; NULL: no more. */
+static rli_session *own_from(rli_link *link, const rli_entry *entry, const rli_script *renew, const rli_owner *owner)
+{
+    while (link && !belongs(RLI_ITEM(rli_session, link, link), entry, renew, owner))
+        link = link->next;
+    return link ? RLI_ITEM(rli_session, link, link) : NULL;
+}
+
+static rli_session *first_own(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
+                              const rli_owner *owner)
+{
+    if (!entry->sessions)
+        return NULL;
+    uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
+    return own_from(rli_table_chain(&engine->sessions, hash), entry, renew, owner);
+}
+
+static rli_session *next_own(const rli_session *session, const rli_script *renew, const rli_owner *owner)
+{
+    return own_from(session->link.next, session->entry, renew, owner);
+}
+
+static rli_session *later(rli_session *one, rli_session *other)
+{
+    return !one || other->number > one->number ? other : one;
+}
+
 /* Returns the owner's latest session in that phase with at least `count` holds; NULL: none. */
 static rli_session *find(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
                          const rli_owner *owner, rli_phase phase, int count)
 {
-    if (!entry->sessions)
-        return NULL;
-    rli_session *found = NULL;
-    uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
-    for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
-        rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (belongs(session, entry, renew, owner) && session->phase == phase && session->count >= count &&
-            (!found || session->number > found->number))
-            found = session;
+    rli_session *found = NULL, *own = first_own(engine, entry, renew, owner);
+    for (; own; own = next_own(own, renew, owner)) {
+        if (own->phase == phase && own->count >= count)
+            found = later(found, own);
     }
     return found;
 }
@@ -102,25 +124,25 @@ rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const r
     return find(engine, entry, kind->renew, owner, RLI_LOST, 1);
 }
 
-rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner,
-                                      bool sharded)
+rli_session *rli_session_find_lost_of(rli_engine *engine, const rli_entry *entry, const rli_kind *kind,
+                                      const rli_owner *owner, bool sharded)
 {
-    rli_session *latest = NULL;
-    for (rli_session *session = entry->sessions; session; session = session->next) {
-        int shards = rli_session_sharded_count(session), holds = sharded ? shards : session->count - shards;
-        if (belongs(session, entry, kind->renew, owner) && session->phase == RLI_LOST && holds > 0 &&
-            (!latest || session->number > latest->number))
-            latest = session;
+    rli_session *latest = NULL, *own = first_own(engine, entry, kind->renew, owner);
+    for (; own; own = next_own(own, kind->renew, owner)) {
+        int shards = rli_session_sharded_count(own), holds = sharded ? shards : own->count - shards;
+        if (own->phase == RLI_LOST && holds > 0)
+            latest = later(latest, own);
     }
     return latest;
 }
 
-rli_session *rli_session_find_number(const rli_entry *entry, const rli_kind *kind, uint64_t number)
+rli_session *rli_session_find_number(rli_engine *engine, const rli_entry *entry, const rli_kind *kind,
+                                     const rli_owner *owner, uint64_t number)
 {
-    rli_session *session = entry->sessions;
-    while (session && (session->number != number || session->kind->renew != kind->renew || session->count == 0))
-        session = session->next;
-    return session;
+    rli_session *own = first_own(engine, entry, kind->renew, owner);
+    while (own && (own->number != number || own->count == 0))
+        own = next_own(own, kind->renew, owner);
+    return own;
 }
 
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
@@ -147,13 +169,10 @@ static bool may_stand(const rli_session *session)
 static uint64_t standing_field(const rli_engine *engine, const rli_entry *entry, const rli_script *renew,
                                const rli_owner *owner)
 {
-    rli_session *latest = NULL;
-    uint32_t hash = owner_hash(entry, renew, owner->number, owner->named);
-    for (rli_link *link = rli_table_chain(&engine->sessions, hash); link; link = link->next) {
-        rli_session *session = RLI_ITEM(rli_session, link, link);
-        if (belongs(session, entry, renew, owner) && may_stand(session) &&
-            (!latest || session->number > latest->number))
-            latest = session;
+    rli_session *latest = NULL, *own = first_own(engine, entry, renew, owner);
+    for (; own; own = next_own(own, renew, owner)) {
+        if (may_stand(own))
+            latest = later(latest, own);
     }
     if (latest && latest->cold && latest->cold->async_release)
         latest->cold->async_release->replaced = true;
@@ -285,27 +304,6 @@ static void end(rli_engine *engine, rli_session *session)
     rli_cold_fields_return(&engine->cold_fields_pool, session->cold);
     discard(session);
     rli_entry_unref(engine, entry);
-}
-
-/* Whether a session waits for its compensating release, of a part of a hold that may have no expiry. Mutex held. */
-static bool has_torn(const rli_engine *engine)
-{
-    for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
-        for (const rli_link *link = engine->sessions.buckets[i]; link; link = link->next) {
-            const rli_session *session = RLI_ITEM(const rli_session, link, link);
-            if (session->phase == RLI_COMPENSATING && session->cold->torn)
-                return true;
-        }
-    }
-    return false;
-}
-
-void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms)
-{
-    rli_engine_lock(engine);
-    while (engine->attended && has_torn(engine) && rli_engine_await(engine, &engine->async_releases_done, until_ms))
-        continue;
-    rli_engine_unlock(engine);
 }
 
 /* A plain hold with no operation under way needs no cold fields. */

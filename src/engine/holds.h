@@ -26,11 +26,12 @@ rli_session *rli_session_find_open(rli_engine *engine, rli_entry *entry, const r
 rli_session *rli_session_find_lost(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the latest of these that has a hold which the owner took by a sharded lock (sharded), or by the name; NULL:
  * none. */
-rli_session *rli_session_find_lost_of(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner,
-                                      bool sharded);
-/* Returns the session with that number, open or lost, while it has unlocks left to answer; NULL: none. A read hold may
- * share the number of the write hold above it. */
-rli_session *rli_session_find_number(const rli_entry *entry, const rli_kind *kind, uint64_t number);
+rli_session *rli_session_find_lost_of(rli_engine *engine, const rli_entry *entry, const rli_kind *kind,
+                                      const rli_owner *owner, bool sharded);
+/* Returns the owner's session with that number, open or lost, while it has unlocks left to answer; NULL: none. A read
+ * hold may share the number of the write hold above it. */
+rli_session *rli_session_find_number(rli_engine *engine, const rli_entry *entry, const rli_kind *kind,
+                                     const rli_owner *owner, uint64_t number);
 /* How many holds its lost sessions have that no unlock has answered for. */
 int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another
@@ -54,9 +55,6 @@ void rli_session_settle(rli_engine *engine, rli_session *session);
 
 /* Frees the session's async release, whose outcome is known now. Wakes rli_async_releases_await after the last one. */
 void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
-/* Waits until the watchdog has released what scripts left that the server ended midway, or `until_ms`, when the
- * client is being closed. Engine's mutex not held. */
-void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms);
 /* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a
  * session without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);

@@ -54,20 +54,6 @@ static rlock_status not_renewed(const rli_names *names)
         rli_show_name(names->name, shown));
 }
 
-/* There is no memory even for the release. The hold must end anyway, so at least its renewal stops. */
-static rlock_status forgo(rli_engine *engine, const rli_kind *kind, const rli_names *names, const rli_owner *owner)
-{
-    char shown[RLI_NAME_SHOWN];
-    rli_entry *entry = rli_entry_find(engine, names);
-    rli_session *session = entry ? rli_session_find_open(engine, entry, kind, owner) : NULL;
-    if (session && !session->cold)
-        rli_session_abandon_hold(engine, session);
-    return rli_fail(RLOCK_NO_MEMORY,
-                    "out of memory for the release of lock \"%s\": it is no longer renewed, and becomes free when "
-                    "its lease ends",
-                    rli_show_name(names->name, shown));
-}
-
 /* Returns the lost session to which the hold that is meant belongs; NULL: none. */
 static rli_session *find_lost(const rli_release *asked)
 {
@@ -75,10 +61,11 @@ static rli_session *find_lost(const rli_release *asked)
     if (!entry)
         return NULL;
     if (asked->only) {
-        rli_session *meant = rli_session_find_number(entry, asked->kind, asked->only);
+        rli_session *meant = rli_session_find_number(asked->engine, entry, asked->kind, &asked->owner, asked->only);
         return meant && meant->phase == RLI_LOST ? meant : NULL;
     }
-    rli_session *latest = rli_session_find_lost_of(entry, asked->kind, &asked->owner, asked->sharded);
+    rli_session *latest =
+        rli_session_find_lost_of(asked->engine, entry, asked->kind, &asked->owner, asked->sharded);
     if (latest || asked->sharded)
         return latest;
     return rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner);
@@ -282,11 +269,27 @@ static rlock_status start(rli_releasing *release)
 }
 
 /* Whether the owner's session has a hold that is meant. Mutex held. */
-static bool is_meant(const rli_releasing *release)
+static bool has_meant(const rli_release *asked, const rli_session *session)
 {
-    const rli_release *asked = release->asked;
-    return (!asked->only || release->session->number == asked->only) &&
-           (!asked->sharded || rli_session_sharded_count(release->session) > 0);
+    return (!asked->only || session->number == asked->only) &&
+           (!asked->sharded || rli_session_sharded_count(session) > 0);
+}
+
+/* There is no memory even for the release. The hold must end anyway, so at least its renewal stops; but only that of a
+ * session that is meant. */
+static rlock_status forgo(const rli_release *asked)
+{
+    char shown[RLI_NAME_SHOWN];
+    rli_entry *entry = rli_entry_find(asked->engine, asked->names);
+    rli_session *session = entry ? rli_session_find_open(asked->engine, entry, asked->kind, &asked->owner) : NULL;
+    if (session && !has_meant(asked, session))
+        return release_nothing(asked);
+    if (session && !session->cold)
+        rli_session_abandon_hold(asked->engine, session);
+    return rli_fail(RLOCK_NO_MEMORY,
+                    "out of memory for the release of lock \"%s\": it is no longer renewed, and becomes free when "
+                    "its lease ends",
+                    rli_show_name(asked->names->name, shown));
 }
 
 /* It has none. One that is meant may have been lost before. Mutex held. */
@@ -307,7 +310,7 @@ static rlock_status take_turn(rli_releasing *release)
                                                 RLI_NEVER, true, &release->session);
     if (status == RLI_WAITING)
         return status;
-    if (release->session && !is_meant(release))
+    if (release->session && !has_meant(asked, release->session))
         return leave_turn(release);
     if (release->session && rli_local_handoff_keep(engine, release->session)) {
         rli_session_drop_attempt(engine, release->session);
@@ -317,7 +320,7 @@ static rlock_status take_turn(rli_releasing *release)
         return start(release);
     if (status == RLOCK_OK)
         return release_nothing(asked);
-    return status == RLOCK_NO_MEMORY ? forgo(engine, asked->kind, asked->names, &asked->owner) : status;
+    return status == RLOCK_NO_MEMORY ? forgo(asked) : status;
 }
 
 void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_operation *op)

@@ -86,6 +86,7 @@ void rli_ballot_ask(rli_ballot *ballot, size_t at, rlock *asked, const rli_job *
     vote->job = *job;
     vote->job.took = job->kind == RLI_JOB_ACQUIRE ? &vote->took : NULL;
     vote->answer = 0;
+    vote->took = job->kind == RLI_JOB_ACQUIRE ? 0 : vote->took;
     vote->machine = asked->methods->begin(asked, &vote->job, &vote->op, ballot->rooms + at * ballot->room);
     ballot->under_way++;
     go_on(ballot, vote);

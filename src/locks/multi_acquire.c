@@ -18,8 +18,10 @@
 #include "locks/composite_machine.h"
 #include "locks/round.h"
 #include "locks/row.h"
+#include "locks/taken.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Longest pause between two attempts, in which nothing is held: other waiters get the chance to take what was
  * released. */
@@ -44,15 +46,14 @@ typedef struct gathering {
     rli_row row;
     int64_t patience_ms; /* longest wait for a member while others are held */
     size_t window;       /* how many members to ask together, 1: to wait for that one */
-    size_t taken;        /* members 0 to taken-1 of the row are taken */
+    rli_taken taken;
+    uint64_t session_number; /* in which the member that is waited for was taken; 0: not known */
     size_t extended;     /* of these, the first ones were extended if that was due */
     size_t refused;      /* position in the row of the member that was refused */
     rlock *refuser;      /* the member that has refused last, for the message */
     bool careful;        /* a member was refused in this attempt, so the window grows slowly */
     size_t good;         /* of a batch in which a member was refused: the votes before it */
     bool together;       /* that member was asked in a batch: it had no time */
-    /* All that is taken is valid until then, as far as was known at checked_ms, or when a member was taken since. */
-    int64_t valid_until_ms, checked_ms;
     int attempts;        /* how often it has started over */
     bool in_vain;        /* taken members expired before all were taken */
     int vain;            /* number of such attempts in a row */
@@ -75,43 +76,6 @@ static rlock_status done(gathering *all, rlock_status status)
 {
     rli_batch_end(&all->batch);
     return rli_composite_next(&all->on, RLI_COMPOSITE_DONE, status);
-}
-
-/* --- validity --- */
-
-/* Looking at each member costs time for each: not more often than this. */
-#define RECENT_MS 10
-
-/* Looks how long all that is taken is valid. */
-static void check_all(gathering *all)
-{
-    int64_t least_ms = RLI_NEVER;
-    for (size_t i = 0; i < all->taken && least_ms > 0; i++)
-        least_ms = rli_earlier(least_ms, rli_composite_valid_for(&all->on, rli_row_at(&all->row, i)));
-    all->checked_ms = rli_now_ms();
-    all->valid_until_ms = least_ms == RLI_NEVER ? RLI_NEVER : all->checked_ms + least_ms;
-}
-
-/* The member at that position was granted, and those before it. */
-static void note_granted(gathering *all, size_t i)
-{
-    int64_t until_ms = rli_after_ms(rli_composite_valid_for(&all->on, rli_row_at(&all->row, i)));
-    all->valid_until_ms = rli_earlier(all->valid_until_ms, until_ms);
-}
-
-/* The shortest time for which a taken member is still valid: what was noted as each was taken, as long as that is
- * longer than the wait that it limits. The watchdog may have renewed them since. A hold that was lost meanwhile is seen
- * at the end. */
-static int64_t least_valid(gathering *all)
-{
-    int64_t now_ms = rli_now_ms();
-    if (all->valid_until_ms == RLI_NEVER)
-        return RLI_NEVER;
-    int64_t left_ms = all->valid_until_ms - now_ms;
-    if (left_ms > all->patience_ms || (left_ms > 0 && now_ms - all->checked_ms < RECENT_MS))
-        return left_ms;
-    check_all(all);
-    return all->valid_until_ms - all->checked_ms;
 }
 
 /* --- one member, which is waited for --- */
@@ -159,7 +123,7 @@ static rli_job job_for(const gathering *all, size_t i)
 static rlock_status take(gathering *all, size_t i)
 {
     rli_job job = job_for(all, i);
-    int64_t least_ms = least_valid(all);
+    int64_t least_ms = rli_taken_valid_ms(&all->taken, all->patience_ms);
     bool denied = all->together; /* a moment ago */
     all->refused = i;
     all->together = false;
@@ -174,6 +138,8 @@ static rlock_status take(gathering *all, size_t i)
     job.answer_ms = member_answer(all, i == 0);
     if (!all->refuser || all->on.job->wait_ms <= 0 || job.wait_ms >= REFUSED_MS)
         all->refuser = rli_row_at(&all->row, i);
+    all->session_number = 0;
+    job.took = all->on.set->singles ? &all->session_number : NULL;
     return rli_composite_begin_part(&all->on, rli_row_at(&all->row, i), &job);
 }
 
@@ -187,7 +153,7 @@ static rlock_status fail(gathering *all, rlock_status status)
 
 static rlock_status go_on(gathering *all)
 {
-    bool more = all->taken < all->on.set->count;
+    bool more = all->taken.count < all->on.set->count;
     all->window = least(all->window * GROWTH, all->on.set->count);
     if (!all->careful && all->window < WINDOW)
         all->window = WINDOW;
@@ -196,12 +162,12 @@ static rlock_status go_on(gathering *all)
 
 static rlock_status ask_one(gathering *all)
 {
-    rlock_status status = all->on.part ? rli_composite_go_on_part(&all->on) : take(all, all->taken);
+    rlock_status status = all->on.part ? rli_composite_go_on_part(&all->on) : take(all, all->taken.count);
     if (status == RLI_WAITING)
         return status;
     if (status != RLOCK_OK)
         return fail(all, status);
-    note_granted(all, all->taken++);
+    rli_taken_add(&all->taken, all->session_number);
     return go_on(all);
 }
 
@@ -211,26 +177,26 @@ static rlock_status ask_one(gathering *all)
  * a client when it has seen that its members' turn has not come. */
 static size_t next_count(const gathering *all)
 {
-    size_t most = least(least(all->window, all->batch.most), all->on.set->count - all->taken);
-    return all->batch.ballot ? rli_row_reach(&all->row, all->taken, most, 1) : 1;
+    size_t most = least(least(all->window, all->batch.most), all->on.set->count - all->taken.count);
+    return all->batch.ballot ? rli_row_reach(&all->row, all->taken.count, most, 1) : 1;
 }
 
 /* Returns RLOCK_OK, or why it asks no one. */
 static rlock_status ask_several(gathering *all)
 {
     int64_t answer_ms = member_answer(all, false);
-    all->refused = all->taken;
+    all->refused = all->taken.count;
     all->together = false;
-    if (least_valid(all) <= 0)
+    if (rli_taken_valid_ms(&all->taken, all->patience_ms) <= 0)
         return ran_out(all);
     if (all->attempts > 0 && rli_now_ms() >= all->deadline_ms)
         return rli_fail(RLOCK_TIMEOUT, "the wait has ended");
     rli_batch_open(&all->batch, next_count(all));
     for (size_t i = 0; i < all->batch.count; i++) {
-        rli_job job = job_for(all, all->taken + i);
+        rli_job job = job_for(all, all->taken.count + i);
         job.wait_ms = 0;
         job.answer_ms = answer_ms;
-        rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken + i), &job);
+        rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken.count + i), &job);
     }
     return RLOCK_OK;
 }
@@ -244,11 +210,11 @@ static rlock_status refuse(gathering *all)
     while (behind < all->batch.count && votes[behind].status != RLOCK_OK)
         behind++;
     bool returns = behind < all->batch.count, waits = status == RLOCK_TIMEOUT && all->on.job->wait_ms > 0;
-    all->refuser = rli_row_at(&all->row, all->taken);
-    all->refused = all->taken;
+    all->refuser = rli_row_at(&all->row, all->taken.count);
+    all->refused = all->taken.count;
     all->together = all->careful = true;
     all->window = 1;
-    if (all->taken == 0)
+    if (all->taken.count == 0)
         atomic_store_explicit(&all->on.set->contended, CONTENDED, memory_order_relaxed);
     if (!waits) {
         all->status = status;
@@ -270,8 +236,7 @@ static rlock_status ask(rli_composite_machine *on)
         return RLI_WAITING;
     const rli_vote *votes = all->batch.ballot->votes;
     for (all->good = 0; all->good < all->batch.count && votes[all->good].status == RLOCK_OK; all->good++)
-        note_granted(all, all->taken + all->good);
-    all->taken += all->good;
+        rli_taken_add(&all->taken, votes[all->good].took);
     return all->good == all->batch.count ? go_on(all) : refuse(all);
 }
 
@@ -283,8 +248,9 @@ static rlock_status return_surplus(rli_composite_machine *on)
         rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
         rli_batch_open(&all->batch, all->batch.count);
         for (size_t i = all->batch.count; --i > all->good;) {
+            job.only = ballot->votes[i].took;
             if (ballot->votes[i].status == RLOCK_OK)
-                rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken + i - all->good), &job);
+                rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken.count + i - all->good), &job);
         }
     }
     if (rli_batch_go_on(&all->batch) == RLI_WAITING)
@@ -299,7 +265,7 @@ static bool extend_several(gathering *all)
 {
     size_t count = 0;
     rli_batch_open(&all->batch, all->batch.most);
-    for (; all->extended < all->taken && count < all->batch.most; all->extended++) {
+    for (; all->extended < all->taken.count && count < all->batch.most; all->extended++) {
         rli_job job;
         rlock *member = rli_row_at(&all->row, all->extended);
         if (!rli_composite_is_aged(&all->on, member, all->on.job->lease_ms, &job))
@@ -319,7 +285,7 @@ static rlock_status extend_aged(gathering *all)
         if (!any)
             return RLOCK_OK;
     }
-    for (; all->extended < all->taken; all->extended++) {
+    for (; all->extended < all->taken.count; all->extended++) {
         rlock *member = rli_row_at(&all->row, all->extended);
         rlock_status status = all->on.part ? rli_composite_go_on_part(&all->on)
                                            : rli_composite_extend_if_aged(&all->on, member, all->on.job->lease_ms);
@@ -336,8 +302,7 @@ static rlock_status finish(rli_composite_machine *on)
     gathering *all = gathering_of(on);
     if (on->job->lease_ms != RLOCK_WATCHDOG && extend_aged(all) == RLI_WAITING)
         return RLI_WAITING;
-    check_all(all);
-    if (all->valid_until_ms <= all->checked_ms)
+    if (rli_taken_check(&all->taken) <= 0)
         return fail(all, ran_out(all));
     return done(all, RLOCK_OK);
 }
@@ -373,21 +338,24 @@ static rlock_status say(const gathering *all)
 static rlock_status release_some(gathering *all)
 {
     rli_composite_machine *on = &all->on;
-    rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
+    rli_job job = rli_taken_release(&all->taken, all->taken.count - 1);
     if (!all->batch.ballot) {
-        rlock_status status = on->part ? rli_composite_go_on_part(on)
-                                       : rli_composite_begin_part(on, rli_row_at(&all->row, all->taken - 1), &job);
-        all->taken -= status != RLI_WAITING;
+        rlock *last = rli_row_at(&all->row, all->taken.count - 1);
+        rlock_status status = on->part ? rli_composite_go_on_part(on) : rli_composite_begin_part(on, last, &job);
+        all->taken.count -= status != RLI_WAITING;
         return status;
     }
     if (!all->batch.asked) {
-        rli_batch_open(&all->batch, rli_row_reach(&all->row, all->taken - 1, least(all->taken, all->batch.most), -1));
-        for (size_t i = 0; i < all->batch.count; i++)
-            rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken - 1 - i), &job);
+        size_t most = least(all->taken.count, all->batch.most);
+        rli_batch_open(&all->batch, rli_row_reach(&all->row, all->taken.count - 1, most, -1));
+        for (size_t i = 0; i < all->batch.count; i++) {
+            job = rli_taken_release(&all->taken, all->taken.count - 1 - i);
+            rli_batch_ask(&all->batch, i, rli_row_at(&all->row, all->taken.count - 1 - i), &job);
+        }
     }
     if (rli_batch_go_on(&all->batch) == RLI_WAITING)
         return RLI_WAITING;
-    all->taken -= all->batch.count;
+    all->taken.count -= all->batch.count;
     return RLOCK_OK;
 }
 
@@ -395,7 +363,7 @@ static rlock_status release_some(gathering *all)
 static rlock_status give_back(rli_composite_machine *on)
 {
     gathering *all = gathering_of(on);
-    while (all->taken > 0) {
+    while (all->taken.count > 0) {
         if (release_some(all) == RLI_WAITING)
             return RLI_WAITING;
     }
@@ -426,11 +394,10 @@ static void begin_attempt(gathering *all)
     all->patience_ms = rli_patience_ms(all->attempts,
                                        ends ? job->wait_ms : rli_round_ms(all->on.set->count, job->lease_ms));
     all->window = asks_first_alone(all) ? 1 : WINDOW;
-    all->taken = all->extended = 0;
+    rli_taken_begin(&all->taken);
+    all->extended = 0;
     all->in_vain = all->together = all->careful = false;
     all->status = RLOCK_OK;
-    all->valid_until_ms = RLI_NEVER;
-    all->checked_ms = rli_now_ms();
 }
 
 static rlock_status pause(rli_composite_machine *on)
@@ -456,7 +423,7 @@ static rlock_status pause(rli_composite_machine *on)
 
 /* --- beginning --- */
 
-static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whole, gathering *all)
+static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whole, uint64_t *took, gathering *all)
 {
     static rli_composite_step *const steps[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask,
                                                                     [RLI_COMPOSITE_RETURNS] = return_surplus,
@@ -468,6 +435,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
     all->row = (rli_row){.order = all->on.set->members, .lead = 0};
     all->attempts = all->vain = 0;
     all->refuser = NULL;
+    all->taken = (rli_taken){.on = &all->on, .row = &all->row, .sessions = took};
     begin_attempt(all);
     return &all->on.base;
 }
@@ -475,14 +443,15 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 size_t rli_multi_acquire_room(const rlock *handle)
 {
     return RLI_MACHINE_SIZE(gathering) + rli_composite_members_room(handle, RLI_JOB_ACQUIRE) +
-           rli_batch_room(handle, JOBS);
+           rli_batch_room(handle, JOBS) + rli_composite_of(handle)->count * sizeof(uint64_t);
 }
 
 rli_machine *rli_multi_acquire_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory)
 {
     gathering *all = memory;
-    rli_machine *machine = begin(handle, job, whole, all);
-    char *behind = (char *)all->on.room + rli_composite_members_room(handle, RLI_JOB_ACQUIRE);
+    char *behind = (char *)memory + RLI_MACHINE_SIZE(gathering) + rli_composite_members_room(handle, RLI_JOB_ACQUIRE);
+    uint64_t *took = (uint64_t *)(void *)(behind + rli_batch_room(handle, JOBS));
+    rli_machine *machine = begin(handle, job, whole, took, all);
     rli_batch_begin(&all->batch, handle, JOBS, whole, NULL, behind);
     return machine;
 }
@@ -492,9 +461,10 @@ rlock_status rli_multi_acquire_run(rlock *handle, const rli_job *job)
     gathering all;
     rli_batch_thread thread;
     rli_batch_thread_begin(&thread, handle, JOBS, job->cancel);
-    begin(handle, job, NULL, &all);
+    begin(handle, job, NULL, malloc(rli_composite_of(handle)->count * sizeof(uint64_t)), &all);
     rli_batch_begin(&all.batch, handle, JOBS, NULL, &thread.drive, thread.memory);
     rlock_status status = rli_composite_run(&all.on, NULL);
     rli_batch_thread_end(&thread);
+    free(all.taken.sessions);
     return status;
 }

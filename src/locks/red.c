@@ -94,7 +94,8 @@ static rli_swept count_changed(rli_sweep *sweep, rlock_status status)
 {
     sweep->good += status == RLOCK_OK;
     sweep->lost += status == RLOCK_LOST;
-    sweep->bad += status == RLOCK_LOST || status == RLOCK_NOT_OWNER;
+    /* Nobody renews what a closed client had. */
+    sweep->bad += status == RLOCK_LOST || status == RLOCK_NOT_OWNER || status == RLOCK_CLOSED;
     if (status != RLOCK_OK && (sweep->failed == RLOCK_OK || weight(status) > weight(sweep->failed)))
         rli_sweep_keep(sweep, status);
     return RLI_SWEEP_ON;

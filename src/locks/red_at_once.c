@@ -96,8 +96,11 @@ static void release_all(acquiring *self)
     const rli_composite *set = self->on.set;
     rli_job job = rli_composite_job(&self->on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
     for (size_t i = 0; i < set->count; i++) {
-        if (self->ballot->votes[i].status == RLOCK_OK)
-            rli_ballot_ask(self->ballot, i, set->members[i], &job);
+        if (self->ballot->votes[i].status != RLOCK_OK)
+            continue;
+        /* It may be lost by now, and another call have taken the member again. */
+        job.only = self->ballot->votes[i].took;
+        rli_ballot_ask(self->ballot, i, set->members[i], &job);
     }
 }
 

@@ -22,6 +22,7 @@ typedef struct voting {
     uint64_t token;         /* of a red lock over fenced locks; 0: not known yet */
     size_t raised;          /* how many members have it */
     bool taken[RLI_MEMBERS_MAX];
+    uint64_t took[RLI_MEMBERS_MAX]; /* the sessions of those */
     rli_tally tally; /* of this pass */
     int pass; /* its number, from 0 */
     rli_passes passes;
@@ -56,6 +57,7 @@ static rlock_status begin_asking(voting *votes)
     job.wait_ms = wait_for_member(votes);
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     job.token = NULL;
+    job.took = &votes->took[votes->next];
     return rli_composite_begin_part(&votes->on, member, &job);
 }
 
@@ -170,6 +172,7 @@ static rlock_status give_back(rli_composite_machine *on)
         if (!votes->taken[votes->next])
             continue;
         rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
+        job.only = votes->took[votes->next]; /* it may be lost by now, and another call have taken the member again */
         rlock_status status = on->part ? rli_composite_go_on_part(on)
                                        : rli_composite_begin_part(on, votes->order[votes->next], &job);
         if (status == RLI_WAITING)

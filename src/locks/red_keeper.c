@@ -434,10 +434,10 @@ bool rli_red_call_begins(rli_composite *set, const rli_job *job)
     return keeper;
 }
 
-/* Whether the owner has that hold no longer; else it may release it once more. */
+/* Whether the owner has that hold no longer, whatever the servers said or did not say. */
 static bool is_over(rlock_status released)
 {
-    return released == RLOCK_OK || released == RLOCK_LOST || released == RLOCK_NOT_OWNER;
+    return released != RLOCK_FORKED && released != RLOCK_INVALID;
 }
 
 /* Mutex held. */

@@ -51,7 +51,7 @@ static const rli_session *lost_of(const asked *by, rlock *part)
 {
     const rli_single *single = rli_single_of(part);
     const rli_entry *entry = rli_entry_find(by->engine, &single->names);
-    return entry ? rli_session_find_lost_of(entry, single->kind, &by->owner, true) : NULL;
+    return entry ? rli_session_find_lost_of(by->engine, entry, single->kind, &by->owner, true) : NULL;
 }
 
 rlock *rli_shard_held(const rli_composite *set, const rli_owner *owner, size_t *number)
@@ -70,7 +70,8 @@ static void count_hold(const asked *by, rlock *part, uint64_t session_number)
 {
     const rli_single *single = rli_single_of(part);
     const rli_entry *entry = rli_entry_find(by->engine, &single->names);
-    rli_session *session = entry ? rli_session_find_number(entry, single->kind, session_number) : NULL;
+    rli_session *session =
+        entry ? rli_session_find_number(by->engine, entry, single->kind, &by->owner, session_number) : NULL;
     if (session)
         rli_session_add_sharded(session);
 }

@@ -60,9 +60,10 @@ static rlock_status meaning(const rli_tally *tally, size_t valid)
     bool again = valid >= tally->need; /* it is held: members that are not are not asked, and stand in for no other */
     if (tally->refused > spare)
         return RLOCK_TIMEOUT;
-    if (tally->failure == RLOCK_LOST)
-        return again ? RLOCK_TIMEOUT : RLOCK_LOST; /* counts as refused while the others still make a majority */
-    if (tally->failed > (again ? 0 : spare))
+    bool lost = tally->failure == RLOCK_LOST; /* counts as refused while the others still make a majority */
+    if (lost && !again)
+        return RLOCK_LOST;
+    if (!lost && tally->failed > (again ? 0 : spare))
         return tally->failure;
     /* Those that did not answer could have made a majority. */
     return tally->silent > 0 && tally->refused + tally->failed <= spare ? RLOCK_UNAVAILABLE : RLOCK_TIMEOUT;

@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
 #include "tests/support/event.h"
+#include "tests/support/memory.h"
 
 #include <stdio.h>
 
@@ -203,4 +204,38 @@ Test(sharded_fault, restart_during_a_hold_is_told_and_another_part_can_be_taken)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     assert_all_parts_free();
+}
+
+/* The sharded lock's hold was lost, and is not told yet; its part is held by its name. Many releases are under way, so that one
+ * more needs memory. */
+Test(sharded_fault, unlock_without_memory_leaves_the_hold_by_name)
+{
+    enum { BESIDE = 6 };
+    static const char *const names[BESIDE] = {"o0", "o1", "o2", "o3", "o4", "o5"};
+    rlock *lock = sharded_of(scene.client, 1), *part = lock_of(scene.client, NAME ":0"), *others[BESIDE];
+    actor *beside[BESIDE];
+    for (int i = 0; i < BESIDE; i++) {
+        beside[i] = actor_start();
+        others[i] = lock_of(scene.client, names[i]);
+        assert_ok(actor_lock(beside[i], others[i]));
+    }
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_force_unlock(part, NULL));
+    assert_ok(rlock_lock(part));
+    int rule = on_script(&rli_script_lock_release, PROXY_HOLD_REPLY, 0);
+    for (int i = 0; i < BESIDE; i++) {
+        actor_begin_unlock(beside[i], others[i]);
+        cr_assert(actor_asleep(beside[i], SOON_MS));
+    }
+    memory_end(1);
+    rlock_status status = rlock_unlock(lock);
+    memory_return();
+    cr_assert(status == RLOCK_NO_MEMORY || status == RLOCK_LOST);
+    cr_assert(rlock_valid_for(part) > 0);
+    proxy_release(scene.proxy, rule);
+    for (int i = 0; i < BESIDE; i++) {
+        assert_ok(actor_finish(beside[i], SOON_MS));
+        actor_end(beside[i]);
+    }
+    assert_ok(rlock_unlock(part));
 }

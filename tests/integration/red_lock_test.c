@@ -654,3 +654,60 @@ EITHER(TimedTest, red_lock, with_a_lease_that_ends_at_once_is_not_had)
     assert_error("ended");
     assert_nothing_comes();
 }
+
+/* Nobody renews what the closed client had: with the member that was forced open, no majority is left. */
+EITHER(Test, red_lock, that_was_lost_beside_a_closed_client_is_told_lost)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    stage_close_client(places[0].ours);
+    places[0].ours = NULL;
+    assert_ok(rlock_force_unlock(lock_at(1, false, NAME), NULL));
+    assert_status(rlock_unlock(red), RLOCK_LOST);
+}
+
+/* The two that do not answer may make the lock one hold deeper. */
+EITHER(TimedTest, red_lock_outage, is_not_refused_again_while_those_that_do_not_answer_may_grant_it)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 10000, 60000));
+    assert_ok(rlock_force_unlock(lock_at(0, false, NAME), NULL));
+    server_freeze(places[1].server);
+    server_freeze(places[2].server);
+    assert_status(rlock_try_lock(red, 0, 60000), RLOCK_UNAVAILABLE);
+    server_thaw(places[1].server);
+    server_thaw(places[2].server);
+}
+
+/* A try of several locks has one of them when another one does not answer. Its short lease ends, and another thread of the
+ * owner takes that one by its name. */
+static void assert_gives_back_its_own_hold_alone(lock_maker *make)
+{
+    rlock *members[PLACES];
+    for (size_t i = 0; i < PLACES; i++)
+        members[i] = keep_lock(rlock_for_owner(lock_at(i, true, NAME), 7));
+    rlock *several = made_of(make, members, PLACES);
+    actor *beside = actor_start();
+    foreign_hold_at(2, NAME);
+    server_freeze(places[1].server);
+    actor_begin_try(beside, several, 0, 100);
+    cr_assert(server_wait_exists(places[0].server, NAME, true, 5000) && wait_free_at(0, NAME, 5000));
+    assert_ok(rlock_try_lock(members[0], 0, 60000));
+    cr_assert(actor_finish(beside, 10000) != RLOCK_OK);
+    server_thaw(places[1].server);
+    cr_assert(rlock_valid_for(members[0]) > 0);
+    assert_status(rlock_try_lock(lock_at(0, false, NAME), 0, 60000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(members[0]));
+    foreign_release_at(2, NAME);
+    actor_end(beside);
+}
+
+EITHER(TimedTest, red_lock_outage, that_fails_gives_back_its_own_holds_alone)
+{
+    assert_gives_back_its_own_hold_alone(rlock_get_red_lock);
+}
+
+TimedTest(red_lock_outage, multi_lock_that_fails_gives_back_its_own_holds_alone)
+{
+    assert_gives_back_its_own_hold_alone(rlock_get_multi_lock);
+}

@@ -620,3 +620,33 @@ RealTest(redlock, child_of_a_busy_process_takes_its_own)
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
 }
+
+/* Its last unlock gets no answer from a member, and the others are held by their names: so they are a majority, but of nobody
+ * who wants the lock. A member that was lost must not be taken again for that. */
+static void assert_takes_nothing_for_holds_by_name(bool names_first)
+{
+    rlock *red = ours_red(), *by_name[] = {lock_at(0, true, NAME), lock_at(1, true, NAME)};
+    if (!names_first)
+        assert_ok(rlock_lock(red));
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_lock(by_name[i]));
+    if (names_first)
+        assert_ok(rlock_lock(red));
+    assert_ok(rlock_force_unlock(lock_at(2, false, NAME), NULL));
+    server_freeze(places[0].server);
+    assert_status(rlock_unlock(red), RLOCK_UNAVAILABLE);
+    server_thaw(places[0].server);
+    cr_assert(!server_wait_exists(places[2].server, NAME, true, 40000), "a member was taken for nobody");
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_unlock(by_name[i]));
+}
+
+TimedTest(redlock_outage, given_back_without_an_answer_takes_nothing_for_holds_by_name)
+{
+    assert_takes_nothing_for_holds_by_name(true);
+}
+
+TimedTest(redlock_outage, given_back_before_holds_by_name_takes_nothing_for_them)
+{
+    assert_takes_nothing_for_holds_by_name(false);
+}
