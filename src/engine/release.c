@@ -60,10 +60,12 @@ static rli_session *find_lost(const rli_release *asked)
     rli_entry *entry = rli_entry_find(asked->engine, asked->names);
     if (!entry)
         return NULL;
-    if (asked->only) {
-        rli_session *meant = rli_session_find_number(asked->engine, entry, asked->kind, &asked->owner, asked->only);
-        return meant && meant->phase == RLI_LOST ? meant : NULL;
-    }
+    rli_session *meant = NULL;
+    if (asked->only)
+        meant = rli_session_find_number(asked->engine, entry, asked->kind, &asked->owner, asked->only);
+    if (meant)
+        return meant->phase == RLI_LOST ? meant : NULL;
+    /* An unlock of the owner's may have given that one back in place of one that it had lost: then this is over. */
     rli_session *latest =
         rli_session_find_lost_of(asked->engine, entry, asked->kind, &asked->owner, asked->sharded);
     if (latest || asked->sharded)
