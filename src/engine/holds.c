@@ -145,13 +145,12 @@ rli_session *rli_session_find_number(rli_engine *engine, const rli_entry *entry,
     return own;
 }
 
-int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
+int rli_session_lost_holds(rli_engine *engine, const rli_entry *entry, const rli_kind *kind, const rli_owner *owner)
 {
     int holds = 0;
-    for (const rli_session *session = entry->sessions; session; session = session->next) {
-        if (session->kind->renew == kind->renew && session->phase == RLI_LOST && is_of(session, owner))
-            holds += session->count;
-    }
+    const rli_session *own = first_own(engine, entry, kind->renew, owner);
+    for (; own; own = next_own(own, kind->renew, owner))
+        holds += own->phase == RLI_LOST ? own->count : 0;
     return holds;
 }
 

@@ -33,7 +33,7 @@ rli_session *rli_session_find_lost_of(rli_engine *engine, const rli_entry *entry
 rli_session *rli_session_find_number(rli_engine *engine, const rli_entry *entry, const rli_kind *kind,
                                      const rli_owner *owner, uint64_t number);
 /* How many holds its lost sessions have that no unlock has answered for. */
-int rli_session_lost_holds(const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
+int rli_session_lost_holds(rli_engine *engine, const rli_entry *entry, const rli_kind *kind, const rli_owner *owner);
 /* Returns the session of the owner's write hold, under which a read hold of `kind` stands; NULL: none, or another
  * kind. */
 rli_session *rli_session_find_writer(rli_engine *engine, rli_entry *entry, const rli_kind *kind,

@@ -64,6 +64,7 @@ typedef struct rli_machine {
 
 /* The memory of a machine, and what lies behind it, is aligned to this. */
 #define RLI_MACHINE_ALIGN _Alignof(max_align_t)
-#define RLI_MACHINE_SIZE(type) ((sizeof(type) + RLI_MACHINE_ALIGN - 1) / RLI_MACHINE_ALIGN * RLI_MACHINE_ALIGN)
+#define RLI_MACHINE_ROOM(bytes) (((bytes) + RLI_MACHINE_ALIGN - 1) / RLI_MACHINE_ALIGN * RLI_MACHINE_ALIGN)
+#define RLI_MACHINE_SIZE(type)  RLI_MACHINE_ROOM(sizeof(type))
 
 #endif

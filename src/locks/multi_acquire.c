@@ -443,7 +443,7 @@ static rli_machine *begin(rlock *handle, const rli_job *job, rli_operation *whol
 size_t rli_multi_acquire_room(const rlock *handle)
 {
     return RLI_MACHINE_SIZE(gathering) + rli_composite_members_room(handle, RLI_JOB_ACQUIRE) +
-           rli_batch_room(handle, JOBS) + rli_composite_of(handle)->count * sizeof(uint64_t);
+           rli_batch_room(handle, JOBS) + RLI_MACHINE_ROOM(rli_composite_of(handle)->count * sizeof(uint64_t));
 }
 
 rli_machine *rli_multi_acquire_begin(rlock *handle, const rli_job *job, rli_operation *whole, void *memory)

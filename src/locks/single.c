@@ -149,7 +149,7 @@ static bool forgive(rlock *handle, const rli_owner *given, int most)
         return false;
     rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
-    bool own = !entry || rli_session_lost_holds(entry, lock->kind, &owner) <= most;
+    bool own = !entry || rli_session_lost_holds(engine, entry, lock->kind, &owner) <= most;
     for (rli_session *lost; own && entry && (lost = rli_session_find_lost(engine, entry, lock->kind, &owner));
          entry = rli_entry_find(engine, &lock->names)) {
         lost->count = 0;
