@@ -330,14 +330,21 @@ EITHER(TimedTest, red_lock_outage, is_unavailable_with_more_than_half_frozen_and
     assert_ok(rlock_unlock(red));
 }
 
-/* One member was lost, and the other two might answer that they were not. */
-EITHER(TimedTest, red_lock_outage, is_not_called_lost_while_those_that_do_not_answer_may_be_held)
+/* A red lock that is held: one member was lost, and the other two do not answer until they are thawed. */
+static rlock *red_with_one_lost_and_two_frozen(void)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 10000, 60000));
     assert_ok(rlock_force_unlock(lock_at(0, false, NAME), NULL));
     server_freeze(places[1].server);
     server_freeze(places[2].server);
+    return red;
+}
+
+/* They might answer that they were not. */
+EITHER(TimedTest, red_lock_outage, is_not_called_lost_while_those_that_do_not_answer_may_be_held)
+{
+    rlock *red = red_with_one_lost_and_two_frozen();
     assert_status(rlock_extend(red, 90000), RLOCK_UNAVAILABLE);
     assert_error("0 of 3 extended, 2 needed, 1 lost before");
     cr_assert(rlock_valid_for(red) > 0);
@@ -669,11 +676,7 @@ EITHER(Test, red_lock, that_was_lost_beside_a_closed_client_is_told_lost)
 /* The two that do not answer may make the lock one hold deeper. */
 EITHER(TimedTest, red_lock_outage, is_not_refused_again_while_those_that_do_not_answer_may_grant_it)
 {
-    rlock *red = ours_red();
-    assert_ok(rlock_try_lock(red, 10000, 60000));
-    assert_ok(rlock_force_unlock(lock_at(0, false, NAME), NULL));
-    server_freeze(places[1].server);
-    server_freeze(places[2].server);
+    rlock *red = red_with_one_lost_and_two_frozen();
     assert_status(rlock_try_lock(red, 0, 60000), RLOCK_UNAVAILABLE);
     server_thaw(places[1].server);
     server_thaw(places[2].server);

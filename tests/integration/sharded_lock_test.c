@@ -237,23 +237,25 @@ Test(sharded, that_was_lost_with_holds_by_name_tells_its_own_losses)
     assert_no_keys();
 }
 
+static void lose_each(rlock *const of_each[2], int first)
+{
+    for (int i = 0; i < 2; i++) {
+        assert_ok(rlock_lock(of_each[first ^ i]));
+        assert_ok(rlock_force_unlock(part_by_name(0), NULL));
+    }
+}
+
 /* Nor does it matter which of the two was lost first. */
 Test(sharded, that_was_lost_before_a_hold_by_name_tells_its_own_losses)
 {
-    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0), *of_each[] = {lock, part};
+    rlock *of_each[] = {sharded_of(stage.client, 1), part_by_name(0)};
     for (int first = 0; first < 2; first++) {
         rlock *former = of_each[first], *latter = of_each[!first];
-        for (int i = 0; i < 2; i++) {
-            assert_ok(rlock_lock(of_each[first ^ i]));
-            assert_ok(rlock_force_unlock(part, NULL));
-        }
+        lose_each(of_each, first);
         assert_status(rlock_unlock(latter), RLOCK_LOST);
         assert_status(rlock_unlock(former), RLOCK_LOST);
         assert_status(rlock_unlock(former), RLOCK_NOT_OWNER);
-        for (int i = 0; i < 2; i++) {
-            assert_ok(rlock_lock(of_each[first ^ i]));
-            assert_ok(rlock_force_unlock(part, NULL));
-        }
+        lose_each(of_each, first);
         assert_status(rlock_unlock(former), RLOCK_LOST);
         assert_status(rlock_unlock(latter), RLOCK_LOST);
         assert_status(rlock_unlock(latter), RLOCK_NOT_OWNER);

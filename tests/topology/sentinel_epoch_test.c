@@ -62,16 +62,15 @@ static bool say_other(impostor_peer *peer)
     return impostor_say(peer, "*1\r\n*4\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n$4\r\nport\r\n") && impostor_say_bulk(peer, port);
 }
 
-/* Of a failover, if it is to learn of one; before it is asked for the address. */
-static bool learn(impostor *own)
+/* Of a failover, if it is to learn of one. */
+static void learn(impostor *own)
 {
     int64_t port = impostor_noted(own, LEARNS_OF);
     if (port == 0)
-        return true;
+        return;
     impostor_note(own, LEARNS_OF, -port);
     impostor_note(own, EPOCH, 1);
     impostor_note(own, MASTER_PORT, port - impostor_noted(own, MASTER_PORT));
-    return true;
 }
 
 static bool watch(impostor_peer *peer, const char *request)
@@ -86,8 +85,11 @@ static bool watch(impostor_peer *peer, const char *request)
         return say_other(peer);
     if (strstr(request, "CKQUORUM"))
         return impostor_say(peer, "-NOQUORUM 1 usable Sentinels.\r\n");
-    if (strstr(request, "MASTER"))
-        return say_epoch(peer) && learn(peer->of);
+    if (strstr(request, "MASTER")) {
+        bool said = say_epoch(peer);
+        learn(peer->of); /* before it is asked for the address */
+        return said;
+    }
     return impostor_answer(peer, request);
 }
 
@@ -98,13 +100,18 @@ static void set_up(impostor *sentinel, int epoch, const impostor *names, const i
     impostor_note(sentinel, OTHER_PORT, impostor_port(other));
 }
 
-/* The second has missed a failover, and names the former master. */
-static rlock *lock_of_disagreeing(void)
+static void start_all(void)
 {
     master = impostor_start(be_master, NULL);
     former = impostor_start(be_master, NULL);
     late = impostor_start(watch, NULL);
     early = impostor_start(watch, NULL);
+}
+
+/* The second has missed a failover, and names the former master. */
+static rlock *lock_of_disagreeing(void)
+{
+    start_all();
     set_up(late, 5, master, early);
     set_up(early, 4, former, late);
     rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&scanInterval=50",
@@ -147,10 +154,7 @@ Test(sentinel_epoch, of_an_earlier_failover_is_not_believed_from_half_of_the_sen
 /* The first sentinel learns of the failover between two questions, and is silent from then on. */
 Test(sentinel_epoch, of_the_failover_goes_with_the_address)
 {
-    master = impostor_start(be_master, NULL);
-    former = impostor_start(be_master, NULL);
-    late = impostor_start(watch, NULL);
-    early = impostor_start(watch, NULL);
+    start_all();
     set_up(late, 4, former, early);
     set_up(early, 4, former, late);
     impostor_note(late, LEARNS_OF, impostor_port(master));

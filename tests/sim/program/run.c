@@ -249,7 +249,10 @@ bool run_only_stops(void)
     return are_all(run_of, is_stop);
 }
 
-static bool is_by_hand(fault_kind kind);
+static bool is_by_hand(fault_kind kind)
+{
+    return kind == KEY_DELETED || kind == KEY_FORCED || kind == ALL_DELETED;
+}
 
 static bool is_by_hand_or_cut(fault_kind kind)
 {
@@ -276,11 +279,6 @@ bool run_keeps_holds(int client)
     return !of->closed && (gets_through || only_moves) && run_of->latency_us + run_of->jitter_us < 10000 &&
            run_watchdog_ms(of) >= 3000 && memory_failures() == 0 &&
            (run_watchdog_ms(of) >= 30 * run_timeout_ms(of) || run_of->fault_count <= 1);
-}
-
-static bool is_by_hand(fault_kind kind)
-{
-    return kind == KEY_DELETED || kind == KEY_FORCED || kind == ALL_DELETED;
 }
 
 static bool is_move(fault_kind kind)
