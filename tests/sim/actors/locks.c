@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/scripts.h"
 #include "tests/sim/check/calls.h"
+#include "tests/sim/check/order.h"
 #include "tests/sim/world/finding.h"
 
 #include <inttypes.h>
@@ -364,7 +365,11 @@ static void take(actor *self, const plan_step *step)
     outcome got = actor_await(self, &(trying){try_once, &by, kind == SPIN || kind == TOKEN_LOCK || kind == SIGNAL_LOCK ? NULL : channel, until_ns});
     self->waits_for = -1;
     timeline(thread_title(self->thread), "  lock %s → %s", actor_name_of(self, step->object), outcomes[got]);
-    if (got != TAKEN && is_fair(kind) && !by.tries_once && !cancelled) /* a cancelled one keeps its place */
+    if (got == TAKEN || !is_fair(kind) || by.tries_once)
+        return;
+    if (cancelled)
+        order_forgo(of->entry->resource); /* it keeps its place */
+    else
         give_place_up(self, &by);
 }
 

@@ -7,6 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+static bool forgone[PLAN_OBJECTS];
+
+void order_forgo(int resource)
+{
+    forgone[resource] = true;
+}
+
 /* Within that time of its begin a call has its place, where nothing goes wrong: with a connection to be made, and a script
  * to be loaded. */
 static int64_t place_ns(const plan *of)
@@ -23,7 +30,7 @@ static bool is_strict(const call *of)
     for (int i = 0; i < by->client_count; i++)
         may_pass |= strstr(by->clients[i].options, "fairLockWaitTimeout") || run_process(i)->closed ||
                     strstr(by->clients[i].options, "lazyInitialization");
-    return run_is_calm() && (kind == FAIR || kind == NON_REENTRANT_FAIR) && run_is_fair(of->hold->resource) && !may_pass;
+    return run_is_calm() && !forgone[of->hold->resource] && (kind == FAIR || kind == NON_REENTRANT_FAIR) && run_is_fair(of->hold->resource) && !may_pass;
 }
 
 /* Another thread of its owner may have had the place for long. */

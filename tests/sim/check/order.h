@@ -8,4 +8,9 @@
 /* That acquire, which holds nothing before, was granted: nobody waits who had come before it. */
 void order_check(const call *call);
 
+/* A Redisson thread that was cancelled has kept its place in that lock's queue. Its next acquire lowers the timeouts of the
+ * others by another wait than the one which its place was made with, and may have living waiters dropped as stale. The order
+ * there is not judged any more. */
+void order_forgo(int resource);
+
 #endif
