@@ -16,15 +16,16 @@
 #include <rlock/client.h>
 #include <stdatomic.h>
 
-struct rli_red_keeper;
+struct rli_red_kept;
 
-/* The keepers of red locks (locks/red_keeper.h) whose first member, in the order that all handles on them agree on, is
+/* The keepers of red locks (locks/red_kept.h) whose first member, in the order that all handles on them agree on, is
  * of this client. A forked child opens other clients, so it meets no mutex that a thread of its parent held. */
 #define RLI_KEEPER_BUCKETS 64
 typedef struct rli_keepers {
     pthread_mutex_t mutex; /* held for a moment when such a lock is taken under the watchdog or released */
     atomic_int count;      /* may be read without the mutex */
-    struct rli_red_keeper *buckets[RLI_KEEPER_BUCKETS];
+    uint64_t numbers;      /* the highest that one has had */
+    struct rli_red_kept *buckets[RLI_KEEPER_BUCKETS];
 } rli_keepers;
 
 /* Mutexes are not held together, with three exceptions: the keepers' may be held while any other is taken, the

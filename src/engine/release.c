@@ -273,8 +273,14 @@ static rlock_status start(rli_releasing *release)
 /* Whether the owner's session has a hold that is meant. Mutex held. */
 static bool has_meant(const rli_release *asked, const rli_session *session)
 {
-    return (!asked->only || session->number == asked->only) &&
-           (!asked->sharded || rli_session_sharded_count(session) > 0);
+    if (asked->only)
+        return session->number == asked->only && (!asked->sharded || rli_session_sharded_count(session) > 0);
+    int shards = rli_session_sharded_count(session);
+    if (asked->sharded)
+        return shards > 0;
+    /* Where all that it has is a sharded lock's, an unlock by the name tells first of a lost hold by the name. */
+    return shards < session->count ||
+           !rli_session_find_lost_of(asked->engine, session->entry, asked->kind, &asked->owner, false);
 }
 
 /* There is no memory even for the release. The hold must end anyway, so at least its renewal stops; but only that of a

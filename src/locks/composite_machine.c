@@ -117,6 +117,13 @@ int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *mem
     return member->methods->valid_for(member, rli_composite_owner(machine));
 }
 
+int64_t rli_composite_valid_in(const rli_composite_machine *machine, rlock *member, uint64_t session)
+{
+    if (session == 0)
+        return rli_composite_valid_for(machine, member);
+    return member->methods->valid_in(member, rli_composite_owner(machine), session);
+}
+
 bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job)
 {
     int64_t left_ms = rli_composite_valid_for(machine, member);

@@ -63,6 +63,8 @@ rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kin
 const rli_owner *rli_composite_owner(const rli_composite_machine *machine);
 /* For how long the owner may still rely on its hold of a member. */
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member);
+/* The same of its hold in the session with that number and in no other; 0: a member without a session of its own. */
+int64_t rli_composite_valid_in(const rli_composite_machine *machine, rlock *member, uint64_t session);
 /* Whether a member that was acquired with lease_ms has lost more than a tenth of the lease, but not all; then *job is
  * the one that extends it. A failure of that job need not be reported: the member's valid_for shows the result. */
 bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job);

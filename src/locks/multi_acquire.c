@@ -139,8 +139,9 @@ static rlock_status take(gathering *all, size_t i)
     if (!all->refuser || all->on.job->wait_ms <= 0 || job.wait_ms >= REFUSED_MS)
         all->refuser = rli_row_at(&all->row, i);
     all->session_number = 0;
-    job.took = all->on.set->singles ? &all->session_number : NULL;
-    return rli_composite_begin_part(&all->on, rli_row_at(&all->row, i), &job);
+    rlock *member = rli_row_at(&all->row, i);
+    job.took = member->methods->place(member).several ? NULL : &all->session_number;
+    return rli_composite_begin_part(&all->on, member, &job);
 }
 
 /* The attempt has failed: what it has taken is given back, in that stage. */

@@ -43,23 +43,31 @@ static int descending(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
+/* For how long a majority is valid; members_ms: each member. */
+static int64_t majority_ms(const rli_composite *set, int64_t *members_ms)
+{
+    qsort(members_ms, set->count, sizeof *members_ms, descending);
+    int64_t least_ms = members_ms[rli_red_majority(set) - 1] - DRIFT_MS;
+    return least_ms > 0 ? least_ms : 0;
+}
+
 int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner)
 {
     const rli_composite *set = rli_composite_of(handle);
     int64_t left_ms[RLI_MEMBERS_MAX];
     for (size_t i = 0; i < set->count; i++)
         left_ms[i] = set->members[i]->methods->valid_for(set->members[i], owner);
-    qsort(left_ms, set->count, sizeof *left_ms, descending);
-    int64_t least_ms = left_ms[rli_red_majority(set) - 1] - DRIFT_MS;
-    return least_ms > 0 ? least_ms : 0;
+    return majority_ms(set, left_ms);
 }
 
-bool rli_red_is_valid(const rli_composite_machine *on)
+bool rli_red_is_valid(const rli_composite_machine *on, rlock *const *members, const uint64_t *took)
 {
-    rlock *handle = &on->set->base;
-    int64_t left_ms = rli_red_valid_for(handle, rli_composite_owner(on)), lease_ms = on->job->lease_ms;
+    int64_t members_ms[RLI_MEMBERS_MAX], lease_ms = on->job->lease_ms;
+    for (size_t i = 0; i < on->set->count; i++)
+        members_ms[i] = took[i] ? rli_composite_valid_in(on, members[i], took[i]) : 0;
+    int64_t left_ms = majority_ms(on->set, members_ms);
     if (lease_ms == RLOCK_WATCHDOG)
-        lease_ms = rli_composite_home(handle)->settings.watchdog_timeout_ms;
+        lease_ms = rli_composite_home(&on->set->base)->settings.watchdog_timeout_ms;
     /* A long lease is divided first, since the product may overflow. */
     int64_t least_ms = lease_ms < 100 ? lease_ms * on->set->least_valid_percent / 100
                                       : lease_ms / 100 * on->set->least_valid_percent;

@@ -21,7 +21,7 @@ typedef struct acquiring {
     int64_t deadline_ms;
     bool asked; /* the ballot of the present stage has begun */
     bool again; /* the owner holds the red lock already */
-    bool told;  /* the owner's keeper knows of this call */
+    uint64_t told; /* the number of the owner's keeper that knows of this call */
     int denied; /* number of passes so far */
     rli_tally tally;
     rli_passes passes;
@@ -68,6 +68,15 @@ static void note_missed(const acquiring *self)
     }
 }
 
+static bool is_valid(const acquiring *self)
+{
+    const rli_composite *set = self->on.set;
+    uint64_t took[RLI_MEMBERS_MAX];
+    for (size_t i = 0; i < set->count; i++)
+        took[i] = self->ballot->votes[i].status == RLOCK_OK ? self->ballot->votes[i].took : 0;
+    return rli_red_is_valid(&self->on, set->members, took);
+}
+
 static rlock_status ask(rli_composite_machine *on)
 {
     acquiring *self = acquiring_of(on);
@@ -81,7 +90,7 @@ static rlock_status ask(rli_composite_machine *on)
     for (size_t i = 0; i < on->set->count; i++)
         rli_tally_count(&self->tally, rli_vote_status(&self->ballot->votes[i]));
     bool won = rli_tally_has_won(&self->tally) && self->tally.final == RLOCK_OK;
-    if (!won || !rli_red_is_valid(on)) {
+    if (!won || !is_valid(self)) {
         self->tally.in_vain = won;
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     }

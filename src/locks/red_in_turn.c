@@ -77,6 +77,8 @@ static rlock_status ask(rli_composite_machine *on)
         return status;
     rli_tally_count(&votes->tally, status);
     votes->taken[votes->next] = status == RLOCK_OK;
+    if (status != RLOCK_OK)
+        votes->took[votes->next] = 0;
     votes->next++;
     if (goes_on(votes))
         return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
@@ -115,7 +117,7 @@ static rlock_status extend_aged(rli_composite_machine *on)
             return status;
     }
     votes->next = 0;
-    if (!rli_red_is_valid(on))
+    if (!rli_red_is_valid(on, votes->order, votes->took))
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     return has_tokens(on->set) ? rli_composite_next(on, RLI_COMPOSITE_RAISES, RLOCK_OK) : win(votes);
 }
@@ -147,7 +149,7 @@ static rlock_status raise_tokens(rli_composite_machine *on)
         }
     }
     votes->next = 0;
-    if (votes->raised < rli_red_majority(on->set) || !rli_red_is_valid(on))
+    if (votes->raised < rli_red_majority(on->set) || !rli_red_is_valid(on, votes->order, votes->took))
         return rli_composite_next(on, RLI_COMPOSITE_GIVES_BACK, RLOCK_OK);
     if (on->job->token)
         *on->job->token = votes->token;

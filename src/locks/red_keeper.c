@@ -5,9 +5,9 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/table.h"
 #include "client/async.h"
 #include "locks/red.h"
+#include "locks/red_kept.h"
 #include "locks/single.h"
 
 #include <limits.h>
@@ -25,25 +25,15 @@ static const bool legal[STAGES][STAGES] = {
     [GIVES_BACK] = {[SLEEPS] = true},
 };
 
-/* One owner of the lock, by whatever handles. It is an async operation that nobody waits for. */
+/* An async operation that nobody waits for. */
 typedef struct rli_red_keeper {
     rli_async async; /* first */
-    rlock *lock;     /* referenced */
-    rli_job job;     /* names the owner, whose life is counted */
+    rli_red_kept kept;
     stage stage;
     int64_t until_ms;
     rli_ballot *ballot;
     unsigned began; /* `calls` when the present ballot began */
     unsigned seen;  /* `wanted` when it last looked whether the lock is held */
-
-    /* The mutex of the keepers guards the rest. */
-    struct rli_red_keeper *next; /* in its bucket */
-    unsigned wanted;             /* how often the owner has taken the lock since there is a keeper */
-    unsigned calls;              /* how often it has begun to acquire or to release it */
-    unsigned calling;            /* how many of these calls are under way */
-    rli_levels
-        own; /* its holds of this lock since there is a keeper; members may have others, by their names or through
-                     * another lock */
 } rli_red_keeper;
 
 static rli_red_keeper *keeper_of(rli_async *async)
@@ -53,12 +43,12 @@ static rli_red_keeper *keeper_of(rli_async *async)
 
 static rli_composite *set_of(const rli_red_keeper *self)
 {
-    return rli_composite_of(self->lock);
+    return rli_composite_of(self->kept.lock);
 }
 
 static const rli_owner *owner_of(const rli_red_keeper *self)
 {
-    return self->job.has_owner ? &self->job.owner : NULL;
+    return self->kept.job.has_owner ? &self->kept.job.owner : NULL;
 }
 
 static void become(rli_red_keeper *self, stage next)
@@ -67,81 +57,22 @@ static void become(rli_red_keeper *self, stage next)
     self->stage = next;
 }
 
-/* --- owners --- */
-
-static bool handles_name_owner(const rli_composite *set)
-{
-    size_t i = 0;
-    while (i < set->count && rli_single_of(set->members[i])->named_owner)
-        i++;
-    return i == set->count;
-}
-
-/* Says whom the job acts for, in any thread: nobody else than the handles name, or this one. False: out of memory. */
-static bool name_owner(const rli_composite *set, const rli_job *job, rli_job *named)
-{
-    *named = (rli_job){.has_owner = job->has_owner, .owner = job->owner};
-    if (job->has_owner || handles_name_owner(set))
-        return true;
-    named->has_owner = true;
-    return rli_owner_thread(&named->owner) == RLOCK_OK;
-}
-
-/* Whether both are made of the same locks, held by the same owners. */
-static bool is_for(const rli_red_keeper *self, const rli_composite *set, const rli_job *named)
-{
-    rlock *const *own = rli_composite_sorted(set_of(self)), *const *other = rli_composite_sorted(set);
-    for (size_t i = 0; i < set->count && set->count == set_of(self)->count; i++) {
-        const rli_single *a = rli_single_of(own[i]), *b = rli_single_of(other[i]);
-        rli_owner left, right;
-        if (a->client != b->client || a->names.length != b->names.length ||
-            memcmp(a->names.name, b->names.name, a->names.length) != 0 ||
-            rli_single_owner(a, owner_of(self), &left) != RLOCK_OK ||
-            rli_single_owner(b, named->has_owner ? &named->owner : NULL, &right) != RLOCK_OK ||
-            left.named != right.named || left.number != right.number)
-            return false;
-    }
-    return set->count == set_of(self)->count;
-}
-
-static rli_keepers *keepers_of(const rli_composite *set)
-{
-    return &rli_single_of(rli_composite_sorted(set)[0])->client->keepers;
-}
-
-static rli_red_keeper **bucket_of(const rli_composite *set)
-{
-    const rli_single *first = rli_single_of(rli_composite_sorted(set)[0]);
-    uint32_t hash = rli_hash(first->names.name, first->names.length, 0);
-    return &first->client->keepers.buckets[hash % RLI_KEEPER_BUCKETS];
-}
-
-/* Locks the keepers of the clients of such locks, until unlock_keepers. */
-static void lock_keepers(const rli_composite *set)
-{
-    pthread_mutex_lock(&keepers_of(set)->mutex);
-}
-
-static void unlock_keepers(const rli_composite *set)
-{
-    pthread_mutex_unlock(&keepers_of(set)->mutex);
-}
-
-/* Mutex held. */
-static rli_red_keeper *find(const rli_composite *set, const rli_job *named)
-{
-    rli_red_keeper *keeper = *bucket_of(set);
-    while (keeper && !is_for(keeper, set, named))
-        keeper = keeper->next;
-    return keeper;
-}
-
 /* --- looking --- */
 
 static bool is_valid(const rli_red_keeper *self, size_t member)
 {
     rlock *of = set_of(self)->members[member];
     return of->methods->valid_for(of, owner_of(self)) > 0;
+}
+
+/* The members that the owner holds now are, as far as known, held by this lock. Mutex held. */
+static void note_had(rli_red_kept *kept)
+{
+    const rli_composite *set = rli_composite_of(kept->lock);
+    for (size_t i = 0; i < set->count; i++) {
+        rlock *of = set->members[i];
+        kept->had[i] |= of->methods->valid_for(of, kept->job.has_owner ? &kept->job.owner : NULL) > 0;
+    }
 }
 
 /* Whether the owner holds it under the watchdog, at least once. */
@@ -162,7 +93,7 @@ static bool was_taken(const rli_red_keeper *self, size_t member)
  * just taken: then the owner has never been without one. */
 static bool has_majority(const rli_red_keeper *self)
 {
-    const rli_thread_life *life = self->job.owner.life;
+    const rli_thread_life *life = self->kept.job.owner.life;
     size_t valid = 0;
     if (life && rli_thread_life_has_ended(life)) /* the watchdog will find out */
         return false;
@@ -174,27 +105,17 @@ static bool has_majority(const rli_red_keeper *self)
 /* Returns whether the owner holds this lock under the watchdog. Mutex held. */
 static bool is_held(const rli_red_keeper *self)
 {
-    return self->own.renewed > 0 && has_majority(self);
-}
-
-/* Mutex held. */
-static void remove_from_bucket(rli_red_keeper *self)
-{
-    rli_red_keeper **at = bucket_of(set_of(self));
-    while (*at != self)
-        at = &(*at)->next;
-    *at = self->next;
-    atomic_fetch_sub(&keepers_of(set_of(self))->count, 1);
+    return self->kept.own.renewed > 0 && has_majority(self);
 }
 
 /* Leaves its bucket, but with a client that is open not if the owner has taken the lock since it looked. */
 static bool leave(rli_red_keeper *self, bool open)
 {
-    lock_keepers(set_of(self));
-    bool leaves = !open || self->wanted == self->seen;
+    rli_red_lock_kept(set_of(self));
+    bool leaves = !open || self->kept.wanted == self->seen;
     if (leaves)
-        remove_from_bucket(self);
-    unlock_keepers(set_of(self));
+        rli_red_remove_kept(&self->kept);
+    rli_red_unlock_kept(set_of(self));
     return leaves;
 }
 
@@ -202,7 +123,7 @@ static bool leave(rli_red_keeper *self, bool open)
  * was not taken yet. Mutex held. */
 static bool met_call(const rli_red_keeper *self)
 {
-    return self->calling > 0 || self->calls != self->began;
+    return self->kept.calling > 0 || self->kept.calls != self->began;
 }
 
 /* --- holds within holds --- */
@@ -222,7 +143,7 @@ static rli_levels levels_of(const rli_red_keeper *self, size_t member)
  * have been lost, and the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
 static void deepen_taken(rli_red_keeper *self)
 {
-    rli_levels like = self->own;
+    rli_levels like = self->kept.own;
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rli_levels levels = levels_of(self, i);
         if (levels.renewed > 0 && rli_levels_depth(&levels) < rli_levels_depth(&like))
@@ -238,11 +159,13 @@ static void deepen_taken(rli_red_keeper *self)
 /* Returns whether the owner keeps what the ballot has taken. */
 static bool keep_taken(rli_red_keeper *self)
 {
-    lock_keepers(set_of(self));
+    rli_red_lock_kept(set_of(self));
     bool keeps = !met_call(self) && is_held(self);
-    if (keeps)
+    if (keeps) {
         deepen_taken(self);
-    unlock_keepers(set_of(self));
+        note_had(&self->kept);
+    }
+    rli_red_unlock_kept(set_of(self));
     return keeps;
 }
 
@@ -261,7 +184,7 @@ static void plan(rli_red_keeper *self)
 static void begin_ballot(rli_red_keeper *self)
 {
     void *memory = (char *)self + RLI_MACHINE_SIZE(rli_red_keeper);
-    self->ballot = rli_ballot_begin(self->lock, set_of(self)->count, JOBS, &self->async.op, memory);
+    self->ballot = rli_ballot_begin(self->kept.lock, set_of(self)->count, JOBS, &self->async.op, memory);
     for (size_t i = 0; i < set_of(self)->count; i++)
         rli_ballot_set(self->ballot, i, RLOCK_NOT_OWNER);
 }
@@ -270,7 +193,7 @@ static void begin_ballot(rli_red_keeper *self)
  * them; but each member that is held has them, too. */
 static int holds_most(const rli_red_keeper *self)
 {
-    int own = rli_levels_depth(&self->own), least = INT_MAX;
+    int own = rli_levels_depth(&self->kept.own), least = INT_MAX;
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rli_levels levels = levels_of(self, i);
         if (levels.renewed > 0 && rli_levels_depth(&levels) < least)
@@ -281,19 +204,19 @@ static int holds_most(const rli_red_keeper *self)
 
 static void ask_missing(rli_red_keeper *self)
 {
-    rli_job job = self->job;
+    rli_job job = self->kept.job;
     int most = holds_most(self);
     job.kind = RLI_JOB_ACQUIRE;
     job.non_reentrant = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
-    self->began = self->calls;
+    self->began = self->kept.calls;
     begin_ballot(self);
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *member = set_of(self)->members[i];
         if (is_valid(self, i) || member->methods->check(member) != RLOCK_OK)
             continue;
-        if (member->methods->forgive(member, owner_of(self), most))
+        if (member->methods->forgive(member, owner_of(self), self->kept.had[i] ? most : 0))
             rli_ballot_ask(self->ballot, i, member, &job);
     }
 }
@@ -302,11 +225,11 @@ static void ask_missing(rli_red_keeper *self)
  * an unlock would leave it members to take that the owner has just given back. */
 static bool take_missing(rli_red_keeper *self)
 {
-    lock_keepers(set_of(self));
-    bool may_take = self->calling == 0 && is_held(self);
+    rli_red_lock_kept(set_of(self));
+    bool may_take = self->kept.calling == 0 && is_held(self);
     if (may_take)
         ask_missing(self);
-    unlock_keepers(set_of(self));
+    rli_red_unlock_kept(set_of(self));
     return may_take;
 }
 
@@ -314,10 +237,10 @@ static bool take_missing(rli_red_keeper *self)
 static rlock_status sleep_on(rli_red_keeper *self)
 {
     bool open = rli_operation_check(&self->async.op) == RLOCK_OK;
-    lock_keepers(set_of(self));
-    self->seen = self->wanted;
+    rli_red_lock_kept(set_of(self));
+    self->seen = self->kept.wanted;
     bool held = is_held(self);
-    unlock_keepers(set_of(self));
+    rli_red_unlock_kept(set_of(self));
     if (!open || !held) {
         if (leave(self, open))
             become(self, ENDED);
@@ -349,7 +272,7 @@ static rlock_status take(rli_red_keeper *self)
         end_ballot(self);
         return RLOCK_OK;
     }
-    rli_job job = self->job;
+    rli_job job = self->kept.job;
     job.kind = RLI_JOB_RELEASE;
     job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     for (size_t i = 0; i < set_of(self)->count; i++) {
@@ -385,8 +308,8 @@ static rlock_status go_on(rli_async *async)
 static void discard(rli_async *async)
 {
     rli_red_keeper *self = keeper_of(async);
-    rli_thread_life_unref(self->job.owner.life);
-    self->lock->methods->free(self->lock);
+    rli_thread_life_unref(self->kept.job.owner.life);
+    self->kept.lock->methods->free(self->kept.lock);
     free(self);
 }
 
@@ -395,43 +318,47 @@ static void discard(rli_async *async)
 static rli_red_keeper *make(rli_composite *set, const rli_job *named)
 {
     void *made;
-    size_t size = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, set->count, JOBS);
+    size_t had = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, set->count, JOBS);
+    size_t size = had + set->count * sizeof(bool);
     if (rli_async_new(&made, size, rli_composite_home(&set->base), NULL, NULL, NULL) != RLOCK_OK)
         return NULL;
     rli_red_keeper *self = made;
     self->async.go_on = go_on;
     self->async.discard = discard;
-    self->lock = &set->base;
-    rli_composite_ref(self->lock);
-    self->job = *named;
-    rli_thread_life_ref(self->job.owner.life);
+    self->kept.lock = &set->base;
+    rli_composite_ref(self->kept.lock);
+    self->kept.job = *named;
+    self->kept.op = &self->async.op;
+    self->kept.had = (bool *)made + had;
+    rli_thread_life_ref(self->kept.job.owner.life);
     plan(self);
     return self;
 }
 
 static void forget(rli_red_keeper *self)
 {
-    rlock *lock = self->lock;
-    rli_thread_life_unref(self->job.owner.life);
+    rlock *lock = self->kept.lock;
+    rli_thread_life_unref(self->kept.job.owner.life);
     rli_async_forget(&self->async);
     lock->methods->free(lock);
 }
 
 /* --- calls of the owner's --- */
 
-bool rli_red_call_begins(rli_composite *set, const rli_job *job)
+uint64_t rli_red_call_begins(rli_composite *set, const rli_job *job)
 {
     rli_job named;
-    if (atomic_load(&keepers_of(set)->count) == 0 || !name_owner(set, job, &named))
-        return false;
-    lock_keepers(set);
-    rli_red_keeper *keeper = find(set, &named);
-    if (keeper) {
-        keeper->calls++;
-        keeper->calling++;
+    if (!rli_red_any_kept(set) || !rli_red_name_owner(set, job, &named))
+        return 0;
+    rli_red_lock_kept(set);
+    rli_red_kept *kept = rli_red_find_kept(set, &named);
+    uint64_t told = kept ? kept->number : 0;
+    if (kept) {
+        kept->calls++;
+        kept->calling++;
     }
-    unlock_keepers(set);
-    return keeper;
+    rli_red_unlock_kept(set);
+    return told;
 }
 
 /* Whether the owner has that hold no longer, whatever the servers said or did not say. */
@@ -440,29 +367,36 @@ static bool is_over(rlock_status released)
     return released != RLOCK_FORKED && released != RLOCK_INVALID;
 }
 
-/* Mutex held. */
-static void note_end(rli_red_keeper *keeper, const rli_job *job, rlock_status status)
+/* What the owner has of the lock by now: a keeper that is new, or a hold more. Mutex held. */
+static void note_hold(rli_red_kept *kept, bool renewed)
 {
-    if (job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK) {
-        keeper->wanted++;
-        rli_levels_add(&keeper->own, job->lease_ms == RLOCK_WATCHDOG);
-    } else if (job->kind == RLI_JOB_RELEASE && is_over(status)) {
-        rli_levels_remove(&keeper->own);
-    }
-    rli_unpark(&keeper->async.op.own);
+    kept->wanted++;
+    rli_levels_add(&kept->own, renewed);
+    note_had(kept);
+}
+
+/* Mutex held. */
+static void note_end(rli_red_kept *kept, const rli_job *job, rlock_status status)
+{
+    if (job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK)
+        note_hold(kept, job->lease_ms == RLOCK_WATCHDOG);
+    else if (job->kind == RLI_JOB_RELEASE && is_over(status))
+        rli_levels_remove(&kept->own);
+    rli_unpark(&kept->op->own);
 }
 
 /* Returns whether there is a keeper. */
-static bool end_call(const rli_composite *set, const rli_job *named, const rli_job *job, bool told, rlock_status status)
+static bool end_call(const rli_composite *set, const rli_job *named, const rli_job *job, uint64_t told,
+                     rlock_status status)
 {
-    lock_keepers(set);
-    rli_red_keeper *keeper = find(set, named);
-    if (keeper) {
-        keeper->calling -= told && keeper->calling > 0; /* the one that was told may be gone */
-        note_end(keeper, job, status);
+    rli_red_lock_kept(set);
+    rli_red_kept *kept = rli_red_find_kept(set, named);
+    if (kept) {
+        kept->calling -= told == kept->number; /* else the one that was told has gone */
+        note_end(kept, job, status);
     }
-    unlock_keepers(set);
-    return keeper;
+    rli_red_unlock_kept(set);
+    return kept;
 }
 
 /* Begins to keep the lock, unless another thread that acts for the same owner has done so meanwhile. */
@@ -471,28 +405,26 @@ static void begin_to_keep(rli_composite *set, const rli_job *named, const rli_jo
     rli_red_keeper *fresh = make(set, named);
     if (!fresh)
         return;
-    rli_levels_add(&fresh->own, true);
-    lock_keepers(set);
-    rli_red_keeper *other = find(set, named);
+    rli_red_lock_kept(set);
+    rli_red_kept *other = rli_red_find_kept(set, named);
     if (other) {
         note_end(other, job, RLOCK_OK);
     } else {
-        fresh->next = *bucket_of(set);
-        *bucket_of(set) = fresh;
-        atomic_fetch_add(&keepers_of(set)->count, 1);
+        note_hold(&fresh->kept, true);
+        rli_red_add_kept(&fresh->kept);
     }
-    unlock_keepers(set);
+    rli_red_unlock_kept(set);
     if (other)
         forget(fresh);
     else
         rli_async_start(&fresh->async);
 }
 
-void rli_red_call_ended(rli_composite *set, const rli_job *job, bool told, rlock_status status)
+void rli_red_call_ended(rli_composite *set, const rli_job *job, uint64_t told, rlock_status status)
 {
     rli_job named;
     bool keeps = job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK && job->lease_ms == RLOCK_WATCHDOG;
-    if ((!keeps && atomic_load(&keepers_of(set)->count) == 0) || !name_owner(set, job, &named))
+    if ((!keeps && !rli_red_any_kept(set)) || !rli_red_name_owner(set, job, &named))
         return;
     if (!end_call(set, &named, job, told, status) && keeps)
         begin_to_keep(set, &named, job);

@@ -8,11 +8,11 @@
 #include "locks/composite.h"
 
 /* The job, an acquire or a release, begins: what a keeper takes from here on for that owner, until the job has ended,
- * it gives back. Returns whether there is a keeper that was told. */
-bool rli_red_call_begins(rli_composite *set, const rli_job *job);
+ * it gives back. Returns the number of the keeper that was told; 0: there is none. */
+uint64_t rli_red_call_begins(rli_composite *set, const rli_job *job);
 /* The job has ended with that status; `told`: rli_red_call_begins' result. A lock that it has taken under the watchdog
  * is kept until its owner has given it back as often. Where memory or descriptors are short, the lock is held
  * nevertheless, and lost members are not taken anew. */
-void rli_red_call_ended(rli_composite *set, const rli_job *job, bool told, rlock_status status);
+void rli_red_call_ended(rli_composite *set, const rli_job *job, uint64_t told, rlock_status status);
 
 #endif

@@ -120,6 +120,25 @@ static void add_levels(rli_session *session, const rli_levels *like)
     }
 }
 
+static int at_most_63(int bits)
+{
+    return bits < 63 ? bits : 63;
+}
+
+/* The outermost hold is the keeper's. Those that the owner has taken by the member's name since stay the innermost. */
+static void add_outer_levels(rli_session *session, const rli_levels *like)
+{
+    rli_cold_fields *cold = session->cold;
+    uint64_t missed = cold->missed_levels;
+    int by_name = at_most_63(session->count - 1), with_missed = at_most_63(by_name + __builtin_popcountll(missed));
+    uint64_t renewed = cold->renewed_levels & ((UINT64_C(1) << by_name) - 1);
+    cold->renewed_levels = 1;
+    cold->missed_levels = 0;
+    add_levels(session, like);
+    cold->renewed_levels = cold->renewed_levels << by_name | renewed;
+    cold->missed_levels = cold->missed_levels << with_missed | missed;
+}
+
 typedef struct deepening {
     uint64_t session;
     const rli_levels *like;
@@ -128,9 +147,9 @@ typedef struct deepening {
 static bool deepen_one(rli_engine *engine, rli_session *session, void *what)
 {
     const deepening *self = what;
-    if (session->number != self->session || session->count != 1 || !rli_session_add_attempt(engine, session, false))
+    if (session->number != self->session || !rli_session_add_attempt(engine, session, false))
         return false;
-    add_levels(session, self->like);
+    add_outer_levels(session, self->like);
     rli_session_drop_attempt(engine, session);
     return true;
 }
@@ -212,8 +231,9 @@ rlock_status rli_single_ask(rli_single_asking *asking, int64_t *pttl_ms, int *co
     return status;
 }
 
-/* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). Takes the engine's mutex. */
-static rlock_status look(rli_single *lock, const rli_owner *given, int64_t *left_ms, uint64_t *token)
+/* Reads for how long the owner may still rely on its hold, and the hold's token (0: none). number: only of a hold in
+ * that session; 0: in any. Takes the engine's mutex. */
+static rlock_status look(rli_single *lock, const rli_owner *given, uint64_t number, int64_t *left_ms, uint64_t *token)
 {
     rli_owner owner;
     rlock_status status = rli_single_owner(lock, given, &owner);
@@ -223,17 +243,24 @@ static rlock_status look(rli_single *lock, const rli_owner *given, int64_t *left
     rli_engine_lock(engine);
     rli_entry *entry = rli_entry_find(engine, &lock->names);
     rli_session *session = entry ? rli_session_find_open(engine, entry, lock->kind, &owner) : NULL;
+    if (session && number && session->number != number)
+        session = NULL;
     *left_ms = session && session->count > 0 ? session->deadline_ms - rli_now_ms() : 0;
     *token = session && session->cold ? session->cold->token : 0;
     rli_engine_unlock(engine);
     return RLOCK_OK;
 }
 
-static int64_t valid_for(rlock *handle, const rli_owner *owner)
+static int64_t valid_in(rlock *handle, const rli_owner *owner, uint64_t session)
 {
     int64_t left_ms;
     uint64_t token;
-    return look(rli_single_of(handle), owner, &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
+    return look(rli_single_of(handle), owner, session, &left_ms, &token) == RLOCK_OK && left_ms > 0 ? left_ms : 0;
+}
+
+static int64_t valid_for(rlock *handle, const rli_owner *owner)
+{
+    return valid_in(handle, owner, 0);
 }
 
 static rlock_status get_token(rlock *handle, const rli_owner *given, uint64_t *out)
@@ -241,7 +268,7 @@ static rlock_status get_token(rlock *handle, const rli_owner *given, uint64_t *o
     rli_single *lock = rli_single_of(handle);
     int64_t left_ms;
     uint64_t token;
-    rlock_status status = look(lock, given, &left_ms, &token);
+    rlock_status status = look(lock, given, 0, &left_ms, &token);
     if (status != RLOCK_OK)
         return status;
     char shown[RLI_NAME_SHOWN];
@@ -326,6 +353,7 @@ static void end(rlock *handle)
     .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1,          \
     .run = rli_single_run, .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss,             \
     .drop_missed = drop_missed, .forgive = forgive, .deepen = deepen, .levels = levels, .valid_for = valid_for,        \
+    .valid_in = valid_in,                                                                                              \
     .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner, .place = place, .name = name,          \
     .ref = ref, .free = end
 static const rli_methods plain = {METHODS};

@@ -157,7 +157,7 @@ static rli_sweep *begin(rlock *handle, const rli_job *job, rli_operation *whole,
     rli_composite_prepare(&sweep->on, handle, job, whole, RLI_MACHINE_SIZE(rli_sweep), steps);
     sweep->rules = rules;
     sweep->done = sweep->first = sweep->good = sweep->bad = sweep->lost = 0;
-    sweep->told = false;
+    sweep->told = 0;
     sweep->failed = RLOCK_OK;
     sweep->ballot = NULL;
     sweep->batch = (rli_batch){.ballot = NULL};

@@ -28,7 +28,7 @@ struct rli_sweep {
     size_t first;        /* the member with which it begins, one after the other; it goes around */
     size_t good, bad;    /* as the rules count them */
     size_t lost;         /* of a red lock's members, those that were lost before */
-    bool told;           /* a red lock's keeper knows of this release */
+    uint64_t told;       /* the number of the red lock's keeper that knows of this release; 0 */
     rlock_status failed; /* the failure to report, and its message; RLOCK_OK: none */
     char why[512];
     rli_ballot *ballot; /* asks all members at the same time; NULL: one after the other, or in batches */

@@ -16,7 +16,7 @@ void rli_taken_begin(rli_taken *taken)
 
 static int64_t member_valid_ms(const rli_taken *taken, size_t i)
 {
-    return rli_composite_valid_for(taken->on, rli_row_at(taken->row, i));
+    return rli_composite_valid_in(taken->on, rli_row_at(taken->row, i), taken->sessions ? taken->sessions[i] : 0);
 }
 
 void rli_taken_add(rli_taken *taken, uint64_t session_number)

@@ -714,3 +714,46 @@ TimedTest(red_lock_outage, multi_lock_that_fails_gives_back_its_own_holds_alone)
 {
     assert_gives_back_its_own_hold_alone(rlock_get_multi_lock);
 }
+
+/* Of that one, and a multi lock of the others. */
+static rlock *multi_of_one_and_a_multi(rlock *const *members, size_t count)
+{
+    rlock *outer[] = {members[0], made_of(rlock_get_multi_lock, members + 1, count - 1)};
+    return rlock_get_multi_lock(outer, 2);
+}
+
+TimedTest(red_lock_outage, multi_lock_of_another_one_gives_back_its_own_holds_alone)
+{
+    assert_gives_back_its_own_hold_alone(multi_of_one_and_a_multi);
+}
+
+/* A try of several locks has one of them when another one does not answer. It loses that one, which another thread of the
+ * owner takes by its name: that hold is none of the try's. */
+static void assert_is_not_had_with_the_hold_of_another_call(lock_maker *make)
+{
+    rlock *members[2];
+    for (size_t i = 0; i < 2; i++)
+        members[i] = keep_lock(rlock_for_owner(lock_at(i, true, NAME), 7));
+    rlock *several = made_of(make, members, 2);
+    actor *beside = actor_start();
+    server_freeze(places[1].server);
+    actor_begin_try(beside, several, 0, 60000);
+    cr_assert(server_wait_exists(places[0].server, NAME, true, 5000));
+    assert_ok(rlock_force_unlock(members[0], NULL));
+    assert_ok(rlock_try_lock(members[0], 0, 60000));
+    server_thaw(places[1].server);
+    assert_status(actor_finish(beside, 10000), RLOCK_TIMEOUT);
+    cr_assert(rlock_valid_for(members[0]) > 0 && rlock_valid_for(members[1]) == 0);
+    assert_ok(rlock_unlock(members[0]));
+    actor_end(beside);
+}
+
+EITHER(TimedTest, red_lock_outage, is_not_had_with_the_hold_of_another_call)
+{
+    assert_is_not_had_with_the_hold_of_another_call(rlock_get_red_lock);
+}
+
+TimedTest(red_lock_outage, multi_lock_is_not_had_with_the_hold_of_another_call)
+{
+    assert_is_not_had_with_the_hold_of_another_call(rlock_get_multi_lock);
+}

@@ -650,3 +650,45 @@ TimedTest(redlock_outage, given_back_before_holds_by_name_takes_nothing_for_them
 {
     assert_takes_nothing_for_holds_by_name(false);
 }
+
+/* A member that the lock has never had is taken for it later. What its owner has lost of that one by its name is told. */
+TimedTest(redlock_outage, takes_a_member_anew_only_after_the_loss_of_a_hold_by_its_name_was_told)
+{
+    rlock *red = ours_red(), *by_name = lock_at(2, true, NAME);
+    foreign_hold_at(2, NAME);
+    assert_ok(rlock_lock(red));
+    foreign_release_at(2, NAME);
+    assert_ok(rlock_try_lock(by_name, 0, 60000));
+    assert_ok(rlock_force_unlock(lock_at(2, false, NAME), NULL));
+    assert_status(rlock_extend(by_name, 60000), RLOCK_LOST);
+    cr_assert(!server_wait_exists(places[2].server, NAME, true, 40000), "taken anew before the loss was told");
+    assert_status(rlock_unlock(by_name), RLOCK_LOST);
+    cr_assert(server_wait_exists(places[2].server, NAME, true, 40000), "not taken anew");
+    assert_ok(rlock_unlock(red));
+}
+
+/* The lock is held twice. One member is taken anew, and before the server of another one has answered, the owner takes it by
+ * its name, too: then it is held three times. */
+TimedTest(redlock_outage, takes_a_member_anew_around_a_hold_by_its_name)
+{
+    rlock *by_name = lock_at(1, true, NAME);
+    rlock *members[] = {lock_at(0, true, NAME), lock_at(0, true, NAME "b"), lock_at(0, true, NAME "c"), by_name,
+                        lock_at(2, true, NAME)};
+    rlock *red = keep_lock(rlock_get_red_lock(members, 5));
+    for (size_t i = 1; i <= 2; i++)
+        foreign_hold_at(i, NAME);
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_lock(red));
+    foreign_release_at(1, NAME);
+    server_freeze(places[2].server);
+    cr_assert(server_wait_exists(places[1].server, NAME, true, LONG_MS));
+    assert_ok(rlock_try_lock(by_name, 0, 600000));
+    server_thaw(places[2].server);
+    foreign_release_at(2, NAME);
+    cr_assert(server_wait_exists(places[2].server, NAME, true, 40000));
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_unlock(red));
+    cr_assert(held_at(1, NAME) && rlock_valid_for(by_name) > 0);
+    assert_ok(rlock_unlock(by_name));
+    cr_assert(!held_at(1, NAME));
+}

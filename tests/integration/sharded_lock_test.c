@@ -263,6 +263,20 @@ Test(sharded, that_was_lost_before_a_hold_by_name_tells_its_own_losses)
     assert_no_keys();
 }
 
+/* A hold by the name that was lost before is told of, and the sharded lock keeps its part. */
+Test(sharded, keeps_its_part_when_a_hold_by_its_name_is_told_lost)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
+    assert_ok(rlock_lock(part));
+    assert_ok(rlock_force_unlock(part, NULL));
+    assert_ok(rlock_lock(lock));
+    assert_status(rlock_unlock(part), RLOCK_LOST);
+    assert_held(lock, 1);
+    assert_status(rlock_try_lock(sharded_of(stage.other, 1), 0, 60000), RLOCK_TIMEOUT);
+    assert_ok(rlock_unlock(lock));
+    assert_no_keys();
+}
+
 /* The loss of its part says nothing of the others either. */
 Test(sharded, that_was_lost_leaves_the_parts_that_its_owner_holds_by_their_names)
 {
