@@ -63,16 +63,21 @@ static void check_alone(const hold *self)
     }
 }
 
+int64_t ledger_until_ns(validity by)
+{
+    /* The library counts whole milliseconds of its clock: the last of them has begun. */
+    int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : (by.ms - 1) * 1000000;
+    return by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm;
+}
+
 void ledger_claim(hold *self, validity by)
 {
     if (by.ms <= 0 || by.asked_ns <= self->dropped_ns) { /* another thread has given the owner's hold back since */
         self->claimed_until_ns = 0;
         return;
     }
-    /* The library counts whole milliseconds of its clock: the last of them has begun. */
     self->claim_late_ns = world_now_ns() - by.asked_ns;
-    int64_t span_ns = by.ms > WORLD_NEVER / 4000000 ? WORLD_NEVER / 4 : (by.ms - 1) * 1000000;
-    ledger_claim_until(self, by.asked_ns + span_ns - span_ns / 1000000 * by.rate_ppm);
+    ledger_claim_until(self, ledger_until_ns(by));
 }
 
 void ledger_claim_until(hold *self, int64_t until_ns)
@@ -86,6 +91,7 @@ void ledger_drop(hold *self)
 {
     self->claimed_until_ns = 0;
     self->dropped_ns = world_now_ns();
+    *self->kept_as = 0;
     for (hold *one = holds; one; one = one->next) {
         if (one->whole == self)
             ledger_drop(one);

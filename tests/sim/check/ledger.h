@@ -43,6 +43,9 @@ typedef struct hold {
     int64_t lease_ms;        /* the longest that it asked for */
     bool renewed;
     int calls;               /* under way */
+    int unlocks;             /* of them */
+    char kept_as[160];       /* what its key says while it stands, until it is given back; "": that is not judged… */
+    int64_t kept_until_ns;   /* …nor is it from then on, when its owner may have found it lost */
     unsigned begun;          /* calls that have begun */
     unsigned gains;          /* acquires that were granted */
     bool left;               /* its thread has ended */
@@ -60,6 +63,8 @@ typedef struct hold {
 hold *ledger_hold(int resource, side side, const owner *owner);
 hold *ledger_first(void);
 
+/* Until when that lasts, on true time. */
+int64_t ledger_until_ns(validity validity);
 /* The owner may rely on it for so long. Ends the run when somebody else may, too. */
 void ledger_claim(hold *hold, validity validity);
 void ledger_claim_until(hold *hold, int64_t until_ns); /* on true time */

@@ -91,6 +91,14 @@ bool members_are_called(const hold *held)
     return called;
 }
 
+bool members_are_given_back(const hold *held)
+{
+    bool called = false;
+    for (const hold *other = other_of(held); other && !called; other = other_from(other->next, held))
+        called = other->unlocks > 0;
+    return called || (held->whole && held->whole->unlocks > 0);
+}
+
 /* --- how long it is valid --- */
 
 static int ascending(const void *left, const void *right)

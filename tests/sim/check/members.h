@@ -13,6 +13,7 @@ bool members_note_others(hold *hold);
 bool members_has_others(const hold *hold);
 /* Whether a call on such another lock is under way, which may be giving the part back. */
 bool members_are_called(const hold *hold);
+bool members_are_given_back(const hold *hold); /* that is, by an unlock */
 
 /* Before an unlock: for how long each member is valid. */
 void members_before(call *call, rlock *const *members);

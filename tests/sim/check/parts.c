@@ -37,6 +37,17 @@ static const plan_object *object_of(const call *of)
     return &of->worker->of->plan->objects[of->step->object];
 }
 
+bool parts_is_one(int resource)
+{
+    bool is = false;
+    for (int i = 0; i < run_of->object_count; i++) {
+        const plan_object *one = &run_of->objects[i];
+        for (int k = 0; one->kind == SHARDED && k < one->member_count; k++)
+            is |= run_resource(run_of, one->members[k]) == resource;
+    }
+    return is;
+}
+
 unsigned parts_free(const call *of)
 {
     unsigned bits = 0;

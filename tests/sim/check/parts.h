@@ -5,6 +5,8 @@
 
 #include "tests/sim/check/calls.h"
 
+/* Whether that is a part of a sharded lock. */
+bool parts_is_one(int resource);
 /* Which parts of its lock are free on the server, a bit each. */
 unsigned parts_free(const call *of);
 /* A call on a sharded lock has ended: of its parts the owner holds one, or none, and relies on it alone. `parts`: handles of

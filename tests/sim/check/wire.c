@@ -4,6 +4,7 @@
 #include "tests/sim/check/wire_parts.h"
 
 #include "tests/sim/check/holders.h"
+#include "tests/sim/check/kept.h"
 #include "tests/sim/check/leases.h"
 
 #include "tests/sim/check/ledger.h"
@@ -569,6 +570,7 @@ void wire_begins(host *at, const sim_run *run)
         wire_now.name = run_of->objects[object_named(&run->words[0])].name;
         wire_now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
         holders_before(at, run_of->objects[object_named(&run->words[0])].name);
+        kept_before(at, run_resource(run_of, object_named(&run->words[0])));
     }
     leases_begin(at, run);
 }
@@ -597,6 +599,7 @@ void wire_ran(host *at, const sim_run *run, const char *script)
     int object = object_named(&run->words[0]);
     if (!only_looks(script))
         touched_ns[run_resource(run_of, object)] = world_now_ns();
+    kept_after(at, run_resource(run_of, object), script);
     holders_after(at, run_resource(run_of, object), run_of->objects[object].name, run, is_taken_by(script));
     if (which == EXCLUSIVE)
         check_offers(script, at, run_of->objects[object].name);
