@@ -11,9 +11,7 @@
 #include "locks/single.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define JOBS (RLI_JOB_BIT(RLI_JOB_ACQUIRE) | RLI_JOB_BIT(RLI_JOB_RELEASE))
 
@@ -59,20 +57,17 @@ static void become(rli_red_keeper *self, stage next)
 
 /* --- looking --- */
 
-static bool is_valid(const rli_red_keeper *self, size_t member)
+static bool is_valid(const rli_red_kept *kept, size_t member)
 {
-    rlock *of = set_of(self)->members[member];
-    return of->methods->valid_for(of, owner_of(self)) > 0;
+    rlock *of = rli_composite_of(kept->lock)->members[member];
+    return of->methods->valid_for(of, kept->job.has_owner ? &kept->job.owner : NULL) > 0;
 }
 
 /* The members that the owner holds now are, as far as known, held by this lock. Mutex held. */
 static void note_had(rli_red_kept *kept)
 {
-    const rli_composite *set = rli_composite_of(kept->lock);
-    for (size_t i = 0; i < set->count; i++) {
-        rlock *of = set->members[i];
-        kept->had[i] |= of->methods->valid_for(of, kept->job.has_owner ? &kept->job.owner : NULL) > 0;
-    }
+    for (size_t i = 0; i < rli_composite_of(kept->lock)->count; i++)
+        kept->had[i] |= is_valid(kept, i);
 }
 
 /* Whether the owner holds it under the watchdog, at least once. */
@@ -214,7 +209,7 @@ static void ask_missing(rli_red_keeper *self)
     begin_ballot(self);
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *member = set_of(self)->members[i];
-        if (is_valid(self, i) || member->methods->check(member) != RLOCK_OK)
+        if (is_valid(&self->kept, i) || member->methods->check(member) != RLOCK_OK)
             continue;
         if (member->methods->forgive(member, owner_of(self), self->kept.had[i] ? most : 0))
             rli_ballot_ask(self->ballot, i, member, &job);
