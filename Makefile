@@ -343,7 +343,7 @@ $(B)/path/%.o: %.c | deps-test
 $(path_run): tests/path/main.c $(lib_src:%.c=$(B)/path/%.o) $(B)/lua/scripts.o | deps-test
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(BASE) $(CFLAGS) -O1 -g -no-pie -Wl,--wrap=pthread_mutex_lock,--wrap=send -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -O1 -g -no-pie -Wl,--wrap=pthread_mutex_lock,--wrap=send -o $@ $(filter-out %.h,$^) $(LIBS)
 
 .PHONY: path
 path: $(path_run) ## through which files an uncontended rlock_lock goes, and which mutexes it takes, up to its request
