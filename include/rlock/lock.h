@@ -109,8 +109,8 @@ RLOCK_API rlock *rlock_get_non_reentrant_fair_lock(rlock_client *client, const c
  * to each member and counts from the acquisition of the last one.
  * The multi lock makes its own handles for its members: `locks` and the handles in it remain the caller's and
  * may be freed at once. The owner is the calling thread, or the owner that a member's handle names
- * (rlock_for_owner). A member may itself be a multi lock or a red lock. A lock that is given twice is taken
- * twice, which reentrant locks allow.
+ * (rlock_for_owner). A member may itself be a red lock or a sharded lock; a multi lock stands for its own members. A
+ * lock that is given twice is taken twice, which reentrant locks allow.
  * Differences from what is said below for all locks:
  * rlock_unlock       releases all members, even if one fails; returns the status of the first that failed. Members of
  *                    one client are released from the last to the first.

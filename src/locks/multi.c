@@ -1,8 +1,11 @@
 /* Multi lock, Redisson's RedissonMultiLock: all of its members are held, or none. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/error.h"
 #include "locks/multi_acquire.h"
 #include "locks/sweep.h"
+
+#include <stdlib.h>
 
 
 /* --- asking --- */
@@ -118,10 +121,60 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
 
-rlock *rlock_get_multi_lock(rlock *const *locks, size_t n)
+static bool is_multi(const rlock *lock)
+{
+    return lock->methods == &plain || lock->methods == &fenced;
+}
+
+/* Whether one is a multi lock, and none is NULL: that is refused with its place among the locks that were given. */
+static bool has_multi(rlock *const *locks, size_t n)
+{
+    bool has = false;
+    for (size_t i = 0; i < n; i++) {
+        if (!locks[i])
+            return false;
+        has |= is_multi(locks[i]);
+    }
+    return has;
+}
+
+/* Puts the locks in a row, the members of a multi lock instead of it: each of them is then acquired and given back by
+ * itself. flat: NULL: only counts them. Returns how many there are. */
+static size_t flatten(rlock *const *locks, size_t n, rlock **flat)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const rli_composite *inner = is_multi(locks[i]) ? rli_composite_of(locks[i]) : NULL;
+        for (size_t k = 0; k < (inner ? inner->count : 1); k++, count++) {
+            if (flat)
+                flat[count] = inner ? inner->members[k] : locks[i];
+        }
+    }
+    return count;
+}
+
+static rlock *make(rlock *const *locks, size_t n)
 {
     rlock *lock = rli_composite_make(&plain, "multi lock", locks, n, RLI_MULTI_MEMBERS_MAX);
     if (lock && rli_multi_fenced(rli_composite_of(lock)))
         lock->methods = &fenced;
+    return lock;
+}
+
+rlock *rlock_get_multi_lock(rlock *const *locks, size_t n)
+{
+    if (!locks || n > RLI_MULTI_MEMBERS_MAX || !has_multi(locks, n))
+        return make(locks, n);
+    size_t count = flatten(locks, n, NULL);
+    if (count > RLI_MULTI_MEMBERS_MAX)
+        return make(locks, count); /* which refuses so many */
+    rlock **flat = malloc(count * sizeof *flat);
+    if (!flat) {
+        rli_fail(RLOCK_NO_MEMORY, "out of memory for a multi lock of %zu locks", count);
+        return NULL;
+    }
+    flatten(locks, n, flat);
+    rlock *lock = make(flat, count);
+    free(flat);
     return lock;
 }

@@ -718,6 +718,9 @@ Test(multi_lock, of_none_or_null_is_invalid)
     assert_error("the array of the 3 locks of a multi lock is NULL");
     cr_assert(rlock_get_multi_lock(holed, 4) == NULL);
     assert_error("locks[2]");
+    rlock *beside_multi[] = {stage_keep(rlock_get_multi_lock(holed, 2)), NULL};
+    cr_assert(rlock_get_multi_lock(beside_multi, 2) == NULL);
+    assert_error("locks[1] of the 2");
     cr_assert(rlock_get_multi_lock(&one, SIZE_MAX) == NULL);
     assert_error("1000000");
 }

@@ -727,6 +727,20 @@ TimedTest(red_lock_outage, multi_lock_of_another_one_gives_back_its_own_holds_al
     assert_gives_back_its_own_hold_alone(multi_of_one_and_a_multi);
 }
 
+/* Of a multi lock of that one alone, and the others. */
+static rlock *multi_of_a_multi_and_others(rlock *const *members, size_t count)
+{
+    rlock *outer[PLACES] = {made_of(rlock_get_multi_lock, members, 1)};
+    for (size_t i = 1; i < count; i++)
+        outer[i] = members[i];
+    return rlock_get_multi_lock(outer, count);
+}
+
+TimedTest(red_lock_outage, multi_lock_in_another_one_gives_back_its_own_holds_alone)
+{
+    assert_gives_back_its_own_hold_alone(multi_of_a_multi_and_others);
+}
+
 /* A try of several locks has one of them when another one does not answer. It loses that one, which another thread of the
  * owner takes by its name: that hold is none of the try's. */
 static void assert_is_not_had_with_the_hold_of_another_call(lock_maker *make)
