@@ -25,8 +25,8 @@ if [ ! -e "$folder/$soname" ]; then
 elif ! is_searched; then
     cat <<END
 
-Programs do not find $soname in $folder by themselves. Link them with -Wl,-rpath,DIR, start them with
-LD_LIBRARY_PATH=DIR, or name that folder in a file of /etc/ld.so.conf.d and run ldconfig as root.
+Programs do not find $soname in $folder by themselves. Link them with -Wl,-rpath,$folder, start
+them with LD_LIBRARY_PATH=$folder, or name that folder in a file of /etc/ld.so.conf.d and run ldconfig as root.
 END
 elif ! $LDCONFIG; then
     echo "Programs find the libraries in $folder as they are now once root has run: ldconfig"

@@ -202,7 +202,7 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_config_set(rlock_config *config, c
  * time may use a config. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_config_load_yaml(rlock_config *config, const char *path);
 
-/* What the files loaded into `config` contain that was not followed, one line each, for example
+/* What the files loaded into `config` contain that was not followed: one line each, for example
  * "redisson.yaml:7: unknown key …". "" if there is nothing, or for NULL. Never contains a password. Valid
  * until the next load or free. */
 RLOCK_API const char *rlock_config_warnings(const rlock_config *config);

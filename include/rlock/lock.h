@@ -261,8 +261,8 @@ typedef struct rlock_lock_options {
  * lockInterruptibly() with a cancel token. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_with(rlock *lock, const rlock_lock_options *options);
 
-/* For fenced locks: as rlock_lock and rlock_try_lock; *token is set on RLOCK_OK. Also RLOCK_UNSUPPORTED:
- * another kind of lock. Java: lockAndGetToken(), tryLockAndGetToken(waitTime, leaseTime, unit). */
+/* Acquires a fenced lock, and tells its token: as rlock_lock and rlock_try_lock; *token is set on RLOCK_OK. Also
+ * RLOCK_UNSUPPORTED: another kind of lock. Java: lockAndGetToken(), tryLockAndGetToken(waitTime, leaseTime, unit). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_lock_and_get_token(rlock *lock, uint64_t *token);
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_try_lock_and_get_token(rlock *lock, int64_t wait_ms, int64_t lease_ms,
                                                                      uint64_t *token);

@@ -18,8 +18,8 @@ typedef struct rlock_read_write_lock rlock_read_write_lock;
  * org.redisson.RedissonReadWriteLock. */
 RLOCK_API rlock_read_write_lock *rlock_get_read_write_lock(rlock_client *client, const char *name);
 
-/* Its two sides: locks with all operations of <rlock/lock.h>. Each has its own handle, which may outlive
- * the read-write lock's handle; end it with rlock_free(). NULL: rlock_last_error() says why.
+/* The two sides of a read-write lock: locks with all operations of <rlock/lock.h>. Each has its own handle, which may
+ * outlive the read-write lock's handle; end it with rlock_free(). NULL: rlock_last_error() says why.
  *
  * Many owners may hold the read side at once, or one owner the write side. Both sides are reentrant. The
  * writer may take the read side as well, and keeps it when it releases the write side: a downgrade, at which

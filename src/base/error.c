@@ -47,6 +47,18 @@ rlock_status rli_fail_text(rlock_status status, const char *message)
     return rli_fail(status, "%s", message);
 }
 
+rlock_status rli_fail_null(const char *what)
+{
+    static const char unknown[] = "is NULL; check what the call that makes it returns";
+    static const char known[] = "is NULL; the last failure in this thread was: ";
+    char said[sizeof last_error];
+    const char *again = strstr(last_error, known); /* of one that was NULL before: with that one's reason */
+    snprintf(said, sizeof said, "%s", again ? again + strlen(known) : last_error);
+    if (!*said || strstr(said, unknown))
+        return rli_fail(RLOCK_INVALID, "the %s %s", what, unknown);
+    return rli_fail(RLOCK_INVALID, "the %s %s%s", what, known, said);
+}
+
 rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name)
 {
     char shown[RLI_NAME_SHOWN], quoted[RLI_NAME_SHOWN + 2], said[sizeof last_error], printable[sizeof last_error];

@@ -18,6 +18,7 @@ rlock_status hold_open(cli_hold *self, rlock_client *client, const cli_kind *kin
 {
     *self = (cli_hold){.kind = kind, .permits = count};
     shorten(name, self->shown);
+    typed_name(name, self->typed);
     if (kind->lock)
         self->lock = kind->lock(client, name);
     else if (kind->sharded)

@@ -23,6 +23,7 @@ typedef struct cli_hold {
     int permits;
     int64_t lease_ms; /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
     char shown[SHOWN_SIZE]; /* name, for messages */
+    char typed[SHOWN_SIZE + 2]; /* and in commands that these suggest */
 } cli_hold;
 
 /* The values of a group lock. */

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -62,6 +63,21 @@ const char *shorten_word(const char *word, char shown[SHOWN_SIZE])
     memcpy(shown, word, (size_t)(url - word));
     memcpy(shown + (url - word), rest, sizeof rest);
     return shown;
+}
+
+const char *typed_name(const char *name, char typed[SHOWN_SIZE + 2])
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.,:/@%+-";
+    bool whole = strlen(name) < SHOWN_SIZE && !strchr(name, '\'');
+    for (const char *c = name; *c && whole; c++)
+        whole = !iscntrl((unsigned char)*c);
+    if (!whole)
+        strcpy(typed, "NAME");
+    else if (name[strspn(name, plain)])
+        snprintf(typed, SHOWN_SIZE + 2, "'%s'", name);
+    else
+        strcpy(typed, name);
+    return typed;
 }
 
 int exit_for(rlock_status status)

@@ -19,6 +19,10 @@ const char *shorten(const char *text, char shown[SHOWN_SIZE]);
 /* The same for a word of the command line: a URL, which may contain a password, is cut after its scheme. */
 const char *shorten_word(const char *word, char shown[SHOWN_SIZE]);
 
+/* The name as an argument in a command that a message suggests: in quotes if a shell needs them; the word NAME if it
+ * cannot be shown whole. Returns `typed`. */
+const char *typed_name(const char *name, char typed[SHOWN_SIZE + 2]);
+
 /* Exit statuses, based on <sysexits.h>. */
 enum exits {
     EXIT_DONE = 0,

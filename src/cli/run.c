@@ -117,9 +117,9 @@ static void complain_of_time(const cli_hold *hold, const run_options *options)
                  options->shards, hold->shown, hold->shown);
     else if (waited)
         complain("the lock \"%s\" did not become free within %s; rlock inspect %s shows its holder", hold->shown, shown,
-                 hold->shown);
+                 hold->typed);
     else
-        complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->shown);
+        complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->typed);
 }
 
 /* Writes a message after a failed acquire. */
@@ -130,7 +130,7 @@ static void complain_of_acquire(rlock_client *client, const cli_hold *hold, rloc
         complain_of_time(hold, options);
     else if (status == RLOCK_TIMEOUT)
         complain("the semaphore \"%s\" did not have %d %s in time; rlock inspect %s shows how many it has", hold->shown,
-                 hold->permits, permits(hold), hold->shown);
+                 hold->permits, permits(hold), hold->typed);
     else if (status == RLOCK_UNKNOWN)
         complain("%d %s may have been acquired, although the command did not run: %s", hold->permits, permits(hold),
                  rlock_last_error());

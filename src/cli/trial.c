@@ -23,7 +23,7 @@
 #define ROUNDS         3
 
 /* The advice of the message before it, to give the user rights to the name, helps nobody: the trial made that up. */
-#define OWN_NAME "; or tell the doctor with what the names begin that the user has rights to: rlock doctor NAME"
+#define OWN_NAME "; or give the beginning of the names that the user may use: rlock doctor NAME"
 
 /* Has another owner try `lock`, which is taken, for `wait_ms`. Returns RLOCK_OK if it waited in vain, as it should. */
 static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)

@@ -39,7 +39,7 @@ const char *rlock_name(const rlock *lock)
 rlock_status rli_handle_check(const rlock *lock)
 {
     if (!lock)
-        return rli_fail(RLOCK_INVALID, "lock is NULL; did rlock_get_lock fail?");
+        return rli_fail_null("lock");
     return lock->methods->check(lock);
 }
 

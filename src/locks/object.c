@@ -51,7 +51,7 @@ const char *rli_object_name(const rli_object *object)
 rlock_status rli_object_check(const rli_object *object, const char *what)
 {
     if (!object)
-        return rli_fail(RLOCK_INVALID, "the %s is NULL; did the call that gets it fail?", what);
+        return rli_fail_null(what);
     return rli_client_check(object->client);
 }
 

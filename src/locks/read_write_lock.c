@@ -30,7 +30,7 @@ static rlock *side(rlock_read_write_lock *lock, const rli_kind *kind)
 {
     if (lock)
         return rli_single_make(lock->client, rlock_name(lock->read), kind, NULL);
-    rli_fail(RLOCK_INVALID, "the read-write lock is NULL; did rlock_get_read_write_lock fail?");
+    rli_fail_null("read-write lock");
     return NULL;
 }
 

@@ -89,13 +89,13 @@ static const char *advice_on_rights(const char *text, const char *name, char adv
         return NULL;
     if (strstr(text, "channel"))
         snprintf(advice, ADVICE_SIZE,
-                 "allow the ACL user the channels of \"%s\" (&…, as in docs/security.md); ACL LOG on the server names "
-                 "the refused channel",
+                 "allow the ACL user all channels of \"%s\", also those with more around the name, by the patterns "
+                 "in docs/security.md; ACL LOG on the server names the refused channel",
                  name);
     else if (strstr(text, " key"))
         snprintf(advice, ADVICE_SIZE,
-                 "allow the ACL user the keys of \"%s\" (~…, as in docs/security.md); ACL LOG on the server names the "
-                 "refused key",
+                 "allow the ACL user all keys of \"%s\", also those with more around the name, by the patterns in "
+                 "docs/security.md; ACL LOG on the server names the refused key",
                  name);
     else
         return "allow the ACL user the commands in docs/security.md";

@@ -104,7 +104,7 @@ Test(command_doctor, rights_are_tried)
     assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "settings: unknown: the server gave no usable answer to INFO");
     assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "output buffers: unknown: the server gave no usable answer to CONFIG GET");
     assert_found(url, COMMAND("doctor"), 1, "problem: ", "trial of lock: could not acquire: ");
-    assert_found(url, COMMAND("doctor"), 1, "problem: ", "that the user has rights to: rlock doctor NAME");
+    assert_found(url, COMMAND("doctor"), 1, "problem: ", "that the user may use: rlock doctor NAME");
     freeReplyObject(server_command(stage.server, "ACL SETUSER locks -zadd"));
     assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of fair: a wait failed: ");
     assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");

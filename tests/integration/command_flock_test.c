@@ -70,6 +70,23 @@ Test(command_flock, conflict_has_the_exit_status_of_E)
     outcome_free(&found);
 }
 
+/* What a message suggests may be pasted into a shell. */
+Test(command_flock, suggested_command_has_the_name_in_quotes)
+{
+    static const struct {
+        const char *name, *typed;
+    } cases[] = {{"two words", "rlock inspect 'two words' shows"},
+                 {"{a}$b;c", "rlock inspect '{a}$b;c' shows"},
+                 {"it's", "rlock inspect NAME shows"},
+                 {"line\nbreak", "rlock inspect NAME shows"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        foreign_hold(cases[i].name, 60000);
+        outcome found = run(COMMAND("-n", cases[i].name, "true"));
+        cr_assert(strstr(found.err, cases[i].typed), "%s", found.err);
+        outcome_free(&found);
+    }
+}
+
 Test(command_flock, shared_locks_share_and_exclude_all_others)
 {
     command *reader = start_under(COMMAND("-s", NAME, UNTIL_LINE));

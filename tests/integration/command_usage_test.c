@@ -258,8 +258,9 @@ Test(command_usage, a_missing_right_is_told_with_the_name_of_the_lock)
     char url[256];
     freeReplyObject(server_command(stage.server, "ACL SETUSER few on >secret ~other:* &* +@all"));
     snprintf(url, sizeof url, "redis://few:secret@127.0.0.1:%d", server_port(stage.server));
-    assert_refused(url, COMMAND(NAME, "true"), 76, "allow the ACL user the keys of \"" NAME "\" (~…, as in docs/security.md); "
-                                                   "ACL LOG on the server names the refused key");
+    assert_refused(url, COMMAND(NAME, "true"), 76, "allow the ACL user all keys of \"" NAME "\", also those with more around "
+                                                   "the name, by the patterns in docs/security.md; ACL LOG on the server "
+                                                   "names the refused key");
 }
 
 Test(command_usage, a_wrong_password_is_refused_and_not_shown)

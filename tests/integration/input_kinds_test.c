@@ -42,10 +42,11 @@ Test(input_kinds, null_client_or_name_makes_no_handle)
 
 Test(input_kinds, null_pair_has_no_sides)
 {
+    cr_assert(rlock_get_read_write_lock(stage.client, "") == NULL);
     cr_assert(rlock_read_lock(NULL) == NULL);
-    assert_error("rlock_get_read_write_lock");
+    assert_error("the read-write lock is NULL; the last failure", "name is empty");
     cr_assert(rlock_write_lock(NULL) == NULL);
-    assert_error("rlock_get_read_write_lock");
+    assert_error("the read-write lock is NULL; the last failure", "name is empty");
     cr_assert(rlock_read_write_lock_name(NULL) == NULL);
     rlock_read_write_lock_free(NULL);
 }
