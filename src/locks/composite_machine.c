@@ -124,18 +124,20 @@ int64_t rli_composite_valid_in(const rli_composite_machine *machine, rlock *memb
     return member->methods->valid_in(member, rli_composite_owner(machine), session);
 }
 
-bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job)
+bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, uint64_t session, int64_t lease_ms,
+                           rli_job *job)
 {
-    int64_t left_ms = rli_composite_valid_for(machine, member);
+    int64_t left_ms = rli_composite_valid_in(machine, member, session);
     *job = rli_composite_job(machine, RLI_JOB_EXTEND, rli_earlier(left_ms, RLI_COMPOSITE_ANSWER_MS));
     job->lease_ms = lease_ms;
     return left_ms > 0 && left_ms < lease_ms - lease_ms / 10;
 }
 
-rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms)
+rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, uint64_t session,
+                                          int64_t lease_ms)
 {
     rli_job job;
-    if (!rli_composite_is_aged(machine, member, lease_ms, &job))
+    if (!rli_composite_is_aged(machine, member, session, lease_ms, &job))
         return RLOCK_OK;
     return rli_composite_begin_part(machine, member, &job);
 }

@@ -65,11 +65,14 @@ const rli_owner *rli_composite_owner(const rli_composite_machine *machine);
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member);
 /* The same of its hold in the session with that number and in no other; 0: a member without a session of its own. */
 int64_t rli_composite_valid_in(const rli_composite_machine *machine, rlock *member, uint64_t session);
-/* Whether a member that was acquired with lease_ms has lost more than a tenth of the lease, but not all; then *job is
- * the one that extends it. A failure of that job need not be reported: the member's valid_for shows the result. */
-bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, int64_t lease_ms, rli_job *job);
+/* Whether a member that was acquired with lease_ms, in the session with that number or, for 0, in any, has lost more
+ * than a tenth of the lease, but not all; then *job is the one that extends it. A failure of that job need not be
+ * reported: the member's valid_for shows the result. */
+bool rli_composite_is_aged(const rli_composite_machine *machine, rlock *member, uint64_t session, int64_t lease_ms,
+                           rli_job *job);
 /* Extends the member if it is aged. RLI_WAITING: rli_composite_go_on_part. */
-rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, int64_t lease_ms);
+rlock_status rli_composite_extend_if_aged(rli_composite_machine *machine, rlock *member, uint64_t session,
+                                          int64_t lease_ms);
 
 /* Sleeps for pause_ms, but not longer than to deadline_ms. RLI_WAITING: call it again. RLOCK_OK; or
  * the token, a fork, or the closing of the first client that is still open ended the wait: RLOCK_CANCELLED,

@@ -269,7 +269,8 @@ static bool extend_several(gathering *all)
     for (; all->extended < all->taken.count && count < all->batch.most; all->extended++) {
         rli_job job;
         rlock *member = rli_row_at(&all->row, all->extended);
-        if (!rli_composite_is_aged(&all->on, member, all->on.job->lease_ms, &job))
+        uint64_t session = rli_taken_session(&all->taken, all->extended);
+        if (!rli_composite_is_aged(&all->on, member, session, all->on.job->lease_ms, &job))
             continue;
         rli_batch_ask(&all->batch, count++, member, &job);
     }
@@ -288,8 +289,10 @@ static rlock_status extend_aged(gathering *all)
     }
     for (; all->extended < all->taken.count; all->extended++) {
         rlock *member = rli_row_at(&all->row, all->extended);
-        rlock_status status = all->on.part ? rli_composite_go_on_part(&all->on)
-                                           : rli_composite_extend_if_aged(&all->on, member, all->on.job->lease_ms);
+        uint64_t session = rli_taken_session(&all->taken, all->extended);
+        rlock_status status = all->on.part
+                                  ? rli_composite_go_on_part(&all->on)
+                                  : rli_composite_extend_if_aged(&all->on, member, session, all->on.job->lease_ms);
         if (status == RLI_WAITING)
             return status;
     }

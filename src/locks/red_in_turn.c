@@ -111,6 +111,7 @@ static rlock_status extend_aged(rli_composite_machine *on)
     for (; votes->next < on->set->count && lease_ms != RLOCK_WATCHDOG; votes->next++) {
         rlock_status status = on->part                    ? rli_composite_go_on_part(on)
                               : votes->taken[votes->next] ? rli_composite_extend_if_aged(on, votes->order[votes->next],
+                                                                                         votes->took[votes->next],
                                                                                          lease_ms)
                                                           : RLOCK_OK;
         if (status == RLI_WAITING)
@@ -198,8 +199,10 @@ static void begin_pass(voting *votes)
     votes->token = 0;
     rli_tally_begin(&votes->tally, members, rli_red_majority(votes->on.set));
     votes->again = rli_red_count_valid(&votes->on) >= rli_red_majority(votes->on.set);
-    for (size_t i = 0; i < members; i++)
+    for (size_t i = 0; i < members; i++) {
         votes->taken[i] = false;
+        votes->took[i] = 0;
+    }
 }
 
 static rlock_status pause(rli_composite_machine *on)

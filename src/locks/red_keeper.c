@@ -63,11 +63,12 @@ static bool is_valid(const rli_red_kept *kept, size_t member)
     return of->methods->valid_for(of, kept->job.has_owner ? &kept->job.owner : NULL) > 0;
 }
 
-/* The members that the owner holds now are, as far as known, held by this lock. Mutex held. */
+/* The members that the owner holds now are, as far as known, held by this lock's innermost hold, which is new. Mutex
+ * held. */
 static void note_had(rli_red_kept *kept)
 {
     for (size_t i = 0; i < rli_composite_of(kept->lock)->count; i++)
-        kept->had[i] |= is_valid(kept, i);
+        kept->had[i] = kept->had[i] << 1 | is_valid(kept, i);
 }
 
 /* Whether the owner holds it under the watchdog, at least once. */
@@ -133,6 +134,12 @@ static rli_levels levels_of(const rli_red_keeper *self, size_t member)
     return levels;
 }
 
+/* As bits: the holds of this lock that are renewed. */
+static uint64_t renewed_of(const rli_levels *own)
+{
+    return own->renewed_bits & (own->count < 64 ? (UINT64_C(1) << own->count) - 1 : UINT64_MAX);
+}
+
 /* The holds of this lock that are renewed are also of each member that was taken: else the release of an inner one
  * would give back what the outer one needs. No more than any member has that was never lost: some of these holds may
  * have been lost, and the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
@@ -146,8 +153,10 @@ static void deepen_taken(rli_red_keeper *self)
     }
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *of = set_of(self)->members[i];
-        if (was_taken(self, i))
-            of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &like);
+        if (!was_taken(self, i))
+            continue;
+        of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &like);
+        self->kept.had[i] = renewed_of(&self->kept.own);
     }
 }
 
@@ -156,10 +165,8 @@ static bool keep_taken(rli_red_keeper *self)
 {
     rli_red_lock_kept(set_of(self));
     bool keeps = !met_call(self) && is_held(self);
-    if (keeps) {
+    if (keeps)
         deepen_taken(self);
-        note_had(&self->kept);
-    }
     rli_red_unlock_kept(set_of(self));
     return keeps;
 }
@@ -200,7 +207,7 @@ static int holds_most(const rli_red_keeper *self)
 static void ask_missing(rli_red_keeper *self)
 {
     rli_job job = self->kept.job;
-    int most = holds_most(self);
+    int most = holds_most(self), older = most - rli_levels_depth(&self->kept.own);
     job.kind = RLI_JOB_ACQUIRE;
     job.non_reentrant = true; /* the keeper of another handle on the same members may be faster */
     job.lease_ms = RLOCK_WATCHDOG;
@@ -211,8 +218,11 @@ static void ask_missing(rli_red_keeper *self)
         rlock *member = set_of(self)->members[i];
         if (is_valid(&self->kept, i) || member->methods->check(member) != RLOCK_OK)
             continue;
-        if (member->methods->forgive(member, owner_of(self), self->kept.had[i] ? most : 0))
-            rli_ballot_ask(self->ballot, i, member, &job);
+        /* Holds that are older than the keeper may have had it. */
+        if (!member->methods->forgive(member, owner_of(self), older + __builtin_popcountll(self->kept.had[i])))
+            continue;
+        self->kept.had[i] = 0; /* whatever it had of this one is forgiven */
+        rli_ballot_ask(self->ballot, i, member, &job);
     }
 }
 
@@ -314,7 +324,7 @@ static rli_red_keeper *make(rli_composite *set, const rli_job *named)
 {
     void *made;
     size_t had = RLI_MACHINE_SIZE(rli_red_keeper) + rli_ballot_room(&set->base, set->count, JOBS);
-    size_t size = had + set->count * sizeof(bool);
+    size_t size = had + set->count * sizeof(uint64_t);
     if (rli_async_new(&made, size, rli_composite_home(&set->base), NULL, NULL, NULL) != RLOCK_OK)
         return NULL;
     rli_red_keeper *self = made;
@@ -324,7 +334,7 @@ static rli_red_keeper *make(rli_composite *set, const rli_job *named)
     rli_composite_ref(self->kept.lock);
     self->kept.job = *named;
     self->kept.op = &self->async.op;
-    self->kept.had = (bool *)made + had;
+    self->kept.had = (uint64_t *)(void *)((char *)made + had);
     rli_thread_life_ref(self->kept.job.owner.life);
     plan(self);
     return self;
@@ -370,13 +380,25 @@ static void note_hold(rli_red_kept *kept, bool renewed)
     note_had(kept);
 }
 
+/* It has one hold less. Mutex held. */
+static void note_released(rli_red_kept *kept)
+{
+    rli_levels_remove(&kept->own);
+    for (size_t i = 0; i < rli_composite_of(kept->lock)->count; i++) {
+        /* A hold without a member that was lost has told the loss of another one. */
+        if (!(kept->had[i] & 1) && !is_valid(kept, i))
+            kept->had[i] &= kept->had[i] - 1;
+        kept->had[i] >>= 1;
+    }
+}
+
 /* Mutex held. */
-static void note_end(rli_red_kept *kept, const rli_job *job, rlock_status status)
+static void note_end(rli_red_kept *kept, const rli_job *job, uint64_t told, rlock_status status)
 {
     if (job->kind == RLI_JOB_ACQUIRE && status == RLOCK_OK)
         note_hold(kept, job->lease_ms == RLOCK_WATCHDOG);
-    else if (job->kind == RLI_JOB_RELEASE && is_over(status))
-        rli_levels_remove(&kept->own);
+    else if (job->kind == RLI_JOB_RELEASE && is_over(status) && told == kept->number)
+        note_released(kept); /* else it is one of a hold that is older than the keeper */
     rli_unpark(&kept->op->own);
 }
 
@@ -388,7 +410,7 @@ static bool end_call(const rli_composite *set, const rli_job *named, const rli_j
     rli_red_kept *kept = rli_red_find_kept(set, named);
     if (kept) {
         kept->calling -= told == kept->number; /* else the one that was told has gone */
-        note_end(kept, job, status);
+        note_end(kept, job, told, status);
     }
     rli_red_unlock_kept(set);
     return kept;
@@ -403,7 +425,7 @@ static void begin_to_keep(rli_composite *set, const rli_job *named, const rli_jo
     rli_red_lock_kept(set);
     rli_red_kept *other = rli_red_find_kept(set, named);
     if (other) {
-        note_end(other, job, RLOCK_OK);
+        note_end(other, job, 0, RLOCK_OK);
     } else {
         note_hold(&fresh->kept, true);
         rli_red_add_kept(&fresh->kept);

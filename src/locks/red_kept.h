@@ -21,7 +21,7 @@ typedef struct rli_red_kept {
     unsigned calling;          /* how many of these calls are under way */
     rli_levels own;            /* its holds of this lock since then; members may have others, by their names or through
                                 * another lock */
-    bool *had;                 /* of each member: the lock has had a hold of it, as far as known */
+    uint64_t *had;             /* of each member: which of the holds have it, as far as known; bit 0 is the innermost */
 } rli_red_kept;
 
 /* Says whom the job acts for, in any thread: nobody else than the handles name, or this one. False: out of memory. */

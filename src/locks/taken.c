@@ -14,9 +14,14 @@ void rli_taken_begin(rli_taken *taken)
     taken->checked_ms = rli_now_ms();
 }
 
+uint64_t rli_taken_session(const rli_taken *taken, size_t i)
+{
+    return taken->sessions ? taken->sessions[i] : 0;
+}
+
 static int64_t member_valid_ms(const rli_taken *taken, size_t i)
 {
-    return rli_composite_valid_in(taken->on, rli_row_at(taken->row, i), taken->sessions ? taken->sessions[i] : 0);
+    return rli_composite_valid_in(taken->on, rli_row_at(taken->row, i), rli_taken_session(taken, i));
 }
 
 void rli_taken_add(rli_taken *taken, uint64_t session_number)
@@ -51,6 +56,6 @@ int64_t rli_taken_valid_ms(rli_taken *taken, int64_t enough_ms)
 rli_job rli_taken_release(const rli_taken *taken, size_t i)
 {
     rli_job job = rli_composite_job(taken->on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
-    job.only = taken->sessions ? taken->sessions[i] : 0;
+    job.only = rli_taken_session(taken, i);
     return job;
 }

@@ -19,6 +19,8 @@ typedef struct rli_taken {
 void rli_taken_begin(rli_taken *taken);
 /* The next member of the row is, in the session with that number; 0: not known. */
 void rli_taken_add(rli_taken *taken, uint64_t session_number);
+/* The number of the session in which the i-th was taken; 0: not known. */
+uint64_t rli_taken_session(const rli_taken *taken, size_t i);
 /* The shortest time for which one of them is still valid: what was noted as each was taken, as long as that is longer
  * than `enough_ms`. The watchdog may have renewed them since. A hold that was lost meanwhile is seen at the end. */
 int64_t rli_taken_valid_ms(rli_taken *taken, int64_t enough_ms);

@@ -651,20 +651,145 @@ TimedTest(redlock_outage, given_back_before_holds_by_name_takes_nothing_for_them
     assert_takes_nothing_for_holds_by_name(false);
 }
 
-/* A member that the lock has never had is taken for it later. What its owner has lost of that one by its name is told. */
-TimedTest(redlock_outage, takes_a_member_anew_only_after_the_loss_of_a_hold_by_its_name_was_told)
+/* The last member is taken from its owner, which finds out. */
+static void lose_last(void)
 {
-    rlock *red = ours_red(), *by_name = lock_at(2, true, NAME);
+    assert_ok(rlock_force_unlock(lock_at(2, false, NAME), NULL));
+    assert_status(rlock_extend(lock_at(2, true, NAME), 60000), RLOCK_LOST);
+}
+
+static void lock_without_the_last(rlock *red)
+{
     foreign_hold_at(2, NAME);
     assert_ok(rlock_lock(red));
     foreign_release_at(2, NAME);
-    assert_ok(rlock_try_lock(by_name, 0, 60000));
-    assert_ok(rlock_force_unlock(lock_at(2, false, NAME), NULL));
-    assert_status(rlock_extend(by_name, 60000), RLOCK_LOST);
+}
+
+/* A member is taken anew for the lock only when a hold by its name that was lost is told of. */
+static void assert_told_before_it_is_taken(void)
+{
     cr_assert(!server_wait_exists(places[2].server, NAME, true, 40000), "taken anew before the loss was told");
-    assert_status(rlock_unlock(by_name), RLOCK_LOST);
+    assert_status(rlock_unlock(lock_at(2, true, NAME)), RLOCK_LOST);
     cr_assert(server_wait_exists(places[2].server, NAME, true, 40000), "not taken anew");
+}
+
+TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_never_had)
+{
+    rlock *red = ours_red();
+    lock_without_the_last(red);
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 60000));
+    lose_last();
+    assert_told_before_it_is_taken();
     assert_ok(rlock_unlock(red));
+}
+
+TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_had_long_ago)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_force_unlock(lock_at(2, false, NAME), NULL));
+    foreign_hold_at(2, NAME);
+    pass_ms(60000); /* it has tried to take it anew */
+    foreign_release_at(2, NAME);
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    lose_last();
+    assert_told_before_it_is_taken();
+    assert_ok(rlock_unlock(red));
+}
+
+TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_only_its_inner_hold_had)
+{
+    rlock *red = ours_red();
+    lock_without_the_last(red);
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    lose_last();
+    assert_told_before_it_is_taken();
+    assert_ok(rlock_unlock(red));
+}
+
+TimedTest(redlock_outage, tells_the_loss_by_name_beside_that_of_its_inner_hold)
+{
+    rlock *red = ours_red();
+    lock_without_the_last(red);
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    assert_ok(rlock_lock(red));
+    lose_last();
+    cr_assert(!server_wait_exists(places[2].server, NAME, true, 40000), "taken anew before the loss was told");
+    assert_ok(rlock_unlock(red));
+    assert_told_before_it_is_taken();
+    assert_ok(rlock_unlock(red));
+}
+
+TimedTest(redlock_outage, tells_the_loss_by_name_after_an_inner_unlock_has_told_its_own)
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_lock(red));
+    lose_last();
+    assert_ok(rlock_lock(red));
+    assert_ok(rlock_unlock(red));
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    lose_last();
+    assert_told_before_it_is_taken();
+    assert_ok(rlock_unlock(red));
+}
+
+/* Held with a lease first, and then under the watchdog, too: nothing has kept it before that. */
+static void assert_takes_anew_what_was_lost_before(void (*lose)(void))
+{
+    rlock *red = ours_red();
+    assert_ok(rlock_try_lock(red, 0, 600000));
+    lose();
+    assert_ok(rlock_lock(red));
+    cr_assert(server_wait_exists(places[2].server, NAME, true, 40000), "not taken anew");
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_unlock(red));
+    assert_all_free();
+}
+
+static void come_back_empty_at_last(void)
+{
+    come_back_empty(2);
+}
+
+TimedTest(redlock_outage, takes_a_member_anew_that_was_lost_before_it_was_kept)
+{
+    assert_takes_anew_what_was_lost_before(lose_last);
+}
+
+TimedTest(redlock_outage, takes_a_member_anew_whose_server_came_back_before_it_was_kept)
+{
+    assert_takes_anew_what_was_lost_before(come_back_empty_at_last);
+}
+
+/* The unlock of a former hold waits for a silent server when another thread of the owner takes the lock. */
+TimedTest(redlock, is_kept_though_an_unlock_ends_that_began_before)
+{
+    rlock *members[] = {lock_at(0, true, NAME), lock_at(1, true, NAME), lock_at(2, true, NAME), lock_at(1, true, NAME "b"),
+                        lock_at(1, true, NAME "c")};
+    for (size_t i = 0; i < 5; i++)
+        members[i] = keep_lock(rlock_for_owner(members[i], 7));
+    rlock *red = made_of(rlock_get_red_lock, members, 5);
+    actor *beside = actor_start();
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_try_lock(red, 0, 2000));
+    for (size_t i = 1; i < 5; i++)
+        assert_ok(rlock_extend(members[i], 600000));
+    server_freeze(places[0].server);
+    actor_begin_unlock(beside, red);
+    pass_ms(2100);
+    assert_ok(rlock_lock(red));
+    cr_assert(!actor_ended(beside, 0), "the unlock has ended too early for this test");
+    server_thaw(places[0].server);
+    (void)!actor_finish(beside, 20000);
+    come_back_empty(2);
+    cr_assert(is_taken_by(members[2], 2), "the last is not taken anew");
+    cr_assert(rlock_valid_for(red) > 0);
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_unlock(red));
+    actor_end(beside);
+    assert_all_free();
 }
 
 /* The lock is held twice. One member is taken anew, and before the server of another one has answered, the owner takes it by
