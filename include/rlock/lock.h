@@ -218,10 +218,9 @@ RLOCK_API const char *rlock_name(const rlock *lock);
  *                     time that the call has for them.
  * RLOCK_SERVER        not held: the server refused. WRONGTYPE: the name is a key of another type.
  * RLOCK_LOST          this owner held the lock already, and the call found that this hold is lost. Unlock as often as
- *                     it was locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held. A loss that
- *                     this process knew of before, so that rlock_valid_for() was 0, does not hinder the call: it
- *                     acquires the lock anew, and the lost holds' unlocks, after that of the new one, return
- *                     RLOCK_LOST.
+ *                     it was locked (each unlock returns RLOCK_LOST), then lock again. Nothing new is held. If the loss
+ *                     was known before the call (rlock_valid_for() was 0), it acquires the lock anew instead. The first
+ *                     unlock then releases the new hold; the others, for the lost holds, return RLOCK_LOST.
  * RLOCK_ALREADY_HELD  a non-reentrant lock that this owner holds; it still holds it.
  * RLOCK_NOT_SYNCED    not held: no replica confirmed the acquisition, so it was undone (checkLockSyncedSlaves). Only
  *                     with servers that have replicas.
