@@ -3,6 +3,8 @@
 # Declarations after one comment share a page, named for the first of them; for the others, lines of the output name the
 # link and the page; macros in capitals that follow the declarations come first there. From a line that begins with "For all calls", a comment is also part of the pages of the functions
 # that follow and return a status, until the next section of the header (a comment that begins with "---").
+# Structs, enums and types of functions that a page's declarations name are shown there with their comments. The headers are
+# read twice, first for these: a header may name a type of one that comes later.
 # SPDX-License-Identifier: Apache-2.0
 
 function plain(text) {
@@ -198,6 +200,38 @@ function declare_macro(macro,    name, arguments, count, i) {
     put(".Fc")
 }
 
+# Those that have a page of their own are too long to be shown elsewhere.
+function is_shown_elsewhere(type) { return type ~ /^rlock_(config|status)$/ }
+
+# Notes the types that the text names, and those that they name.
+function note_types(text,    name) {
+    while (match(text, /rlock_[a-z_]+/)) {
+        name = substr(text, RSTART, RLENGTH)
+        text = substr(text, RSTART + RLENGTH)
+        if (name in type_text && !(name in noted) && !is_shown_elsewhere(name)) {
+            noted[name] = ++types
+            type_at[types] = name
+            note_types(type_text[name])
+        }
+    }
+}
+
+function describe_types(    i, k, count, lines) {
+    split("", noted)
+    types = 0
+    for (i = 1; i <= functions; i++)
+        note_types(function_at[i])
+    if (types)
+        put(".Ss Types")
+    for (i = 1; i <= types; i++) {
+        put(".Bd -literal")
+        count = split(type_text[type_at[i]], lines, "\n")
+        for (k = 1; k < count; k++)
+            put(bold(plain(lines[k])))
+        put(".Ed")
+    }
+}
+
 function page(    i, first, name) {
     if (!functions || comment == "")
         return
@@ -229,6 +263,7 @@ function page(    i, first, name) {
     describe(comment)
     if (in_group())
         describe_group()
+    describe_types()
     put(".Sh SEE ALSO")
     put(".Xr rlock 1 ,")
     put(".Xr rlock 3 ,")
@@ -254,9 +289,28 @@ function end_comment() {
 }
 
 BEGIN {
+    headers = ARGC - 1
+    for (i = 1; i <= headers; i++)
+        ARGV[ARGC++] = ARGV[i]
     split("January February March April May June July August September October November December", months, " ")
     split(date, parts, "-")
     date = months[parts[2] + 0] " " (parts[3] + 0) ", " parts[1]
+}
+
+FNR == 1 { read++ }
+
+# The first time.
+read <= headers {
+    if (match($0, /^typedef (struct|enum) [a-z_]+ \{/) || match($0, /^typedef [a-z_]+ rlock_[a-z_]+_fn\(/)) {
+        match($0, /rlock_[a-z_]+( \{|_fn\()/)
+        type = substr($0, RSTART, RLENGTH)
+        sub(/( \{|\()$/, "", type)
+    }
+    if (type != "")
+        type_text[type] = type_text[type] $0 "\n"
+    if (/^}/ || /;$/ && type ~ /_fn$/)
+        type = ""
+    next
 }
 
 FNR == 1 {
