@@ -110,6 +110,8 @@ void ends_note_loss(const rlock_lost_event *lost, void *argument)
         any |= is_of;
         if (is_of && lost->reason == RLOCK_LOST_GONE)
             watch_told_gone(self->index, held->resource);
+        if (is_of && (held->owner.number < 0) == lost->named_owner)
+            held->told_any_ns = world_now_ns();
         if (is_of && held->gone_ns && (held->owner.number < 0) == lost->named_owner)
             held->told_ns = world_now_ns();
     }

@@ -39,7 +39,8 @@ typedef struct hold {
     int64_t claim_late_ns;   /* for so long the question for it was under way, in which a thread may have stood still */
     int64_t dropped_ns;      /* when its owner began to give it back last */
     int64_t lost_ns;         /* when it was first seen to be lost; 0: not */
-    int64_t told_ns;         /* when rlock_on_lost said so; 0: not */
+    int64_t told_ns;         /* when rlock_on_lost said so, of what foreign hands took away; 0: not */
+    int64_t told_any_ns;     /* when it last said so for any reason */
     int64_t lease_ms;        /* the longest that it asked for */
     bool renewed;
     int calls;               /* under way */

@@ -44,7 +44,7 @@ void losses_gone(int resource)
         return;
     for (hold *held = ledger_first(); held; held = held->next) {
         bool stands = held->resource == resource && held->owner.client < PLAN_CLIENTS && held->count > 0 && held->calls == 0 && !held->unsure && !held->lost_ns &&
-                      !held->left && held->epoch == ledger_epoch(resource);
+                      !held->left && held->epoch == ledger_epoch(resource) && held->told_any_ns <= held->granted_ns;
         if (stands && !object_is_composite(run_of->objects[resource].kind))
             held->gone_ns = world_now_ns();
     }
