@@ -109,7 +109,7 @@ rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kin
 
 const rli_owner *rli_composite_owner(const rli_composite_machine *machine)
 {
-    return machine->job->has_owner ? &machine->job->owner : NULL;
+    return rli_job_owner(machine->job);
 }
 
 int64_t rli_composite_valid_for(const rli_composite_machine *machine, rlock *member)

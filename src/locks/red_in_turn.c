@@ -21,8 +21,7 @@ typedef struct voting {
     size_t next;            /* index of the member that the present stage is at */
     uint64_t token;         /* of a red lock over fenced locks; 0: not known yet */
     size_t raised;          /* how many members have it */
-    bool taken[RLI_MEMBERS_MAX];
-    uint64_t took[RLI_MEMBERS_MAX]; /* the sessions of those */
+    uint64_t took[RLI_MEMBERS_MAX]; /* in which session each member was acquired; 0: it was not */
     rli_tally tally; /* of this pass */
     int pass; /* its number, from 0 */
     rli_passes passes;
@@ -76,7 +75,6 @@ static rlock_status ask(rli_composite_machine *on)
     if (status == RLI_WAITING)
         return status;
     rli_tally_count(&votes->tally, status);
-    votes->taken[votes->next] = status == RLOCK_OK;
     if (status != RLOCK_OK)
         votes->took[votes->next] = 0;
     votes->next++;
@@ -92,7 +90,7 @@ static rlock_status ask(rli_composite_machine *on)
 static rlock_status win(voting *votes)
 {
     for (size_t i = 0; votes->again && i < votes->on.set->count; i++) {
-        if (!votes->taken[i])
+        if (!votes->took[i])
             votes->order[i]->methods->miss(votes->order[i], rli_composite_owner(&votes->on));
     }
     return rli_composite_next(&votes->on, RLI_COMPOSITE_DONE, RLOCK_OK);
@@ -109,11 +107,12 @@ static rlock_status extend_aged(rli_composite_machine *on)
     voting *votes = voting_of(on);
     int64_t lease_ms = on->job->lease_ms;
     for (; votes->next < on->set->count && lease_ms != RLOCK_WATCHDOG; votes->next++) {
-        rlock_status status = on->part                    ? rli_composite_go_on_part(on)
-                              : votes->taken[votes->next] ? rli_composite_extend_if_aged(on, votes->order[votes->next],
-                                                                                         votes->took[votes->next],
-                                                                                         lease_ms)
-                                                          : RLOCK_OK;
+        uint64_t session = votes->took[votes->next];
+        rlock_status status = RLOCK_OK;
+        if (on->part)
+            status = rli_composite_go_on_part(on);
+        else if (session)
+            status = rli_composite_extend_if_aged(on, votes->order[votes->next], session, lease_ms);
         if (status == RLI_WAITING)
             return status;
     }
@@ -134,7 +133,7 @@ static rlock_status raise_tokens(rli_composite_machine *on)
     for (; votes->next < on->set->count; votes->next++) {
         rlock *member = votes->order[votes->next];
         uint64_t own = 0;
-        bool held = votes->taken[votes->next] && member->methods->get_token(member, owner, &own) == RLOCK_OK;
+        bool held = votes->took[votes->next] && member->methods->get_token(member, owner, &own) == RLOCK_OK;
         rli_job job = rli_composite_job(on, RLI_JOB_RAISE, RLI_COMPOSITE_ANSWER_MS);
         job.raised = votes->token;
         rlock_status status = on->part                            ? rli_composite_go_on_part(on)
@@ -172,7 +171,7 @@ static rlock_status give_back(rli_composite_machine *on)
 {
     voting *votes = voting_of(on);
     for (; votes->next < on->set->count; votes->next++) {
-        if (!votes->taken[votes->next])
+        if (!votes->took[votes->next])
             continue;
         rli_job job = rli_composite_job(on, RLI_JOB_RELEASE, RLI_COMPOSITE_ANSWER_MS);
         job.only = votes->took[votes->next]; /* it may be lost by now, and another call have taken the member again */
@@ -199,10 +198,8 @@ static void begin_pass(voting *votes)
     votes->token = 0;
     rli_tally_begin(&votes->tally, members, rli_red_majority(votes->on.set));
     votes->again = rli_red_count_valid(&votes->on) >= rli_red_majority(votes->on.set);
-    for (size_t i = 0; i < members; i++) {
-        votes->taken[i] = false;
+    for (size_t i = 0; i < members; i++)
         votes->took[i] = 0;
-    }
 }
 
 static rlock_status pause(rli_composite_machine *on)

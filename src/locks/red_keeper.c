@@ -46,7 +46,7 @@ static rli_composite *set_of(const rli_red_keeper *self)
 
 static const rli_owner *owner_of(const rli_red_keeper *self)
 {
-    return self->kept.job.has_owner ? &self->kept.job.owner : NULL;
+    return rli_job_owner(&self->kept.job);
 }
 
 static void become(rli_red_keeper *self, stage next)
@@ -60,7 +60,7 @@ static void become(rli_red_keeper *self, stage next)
 static bool is_valid(const rli_red_kept *kept, size_t member)
 {
     rlock *of = rli_composite_of(kept->lock)->members[member];
-    return of->methods->valid_for(of, kept->job.has_owner ? &kept->job.owner : NULL) > 0;
+    return of->methods->valid_for(of, rli_job_owner(&kept->job)) > 0;
 }
 
 /* The members that the owner holds now are, as far as known, held by this lock's innermost hold, which is new. Mutex
@@ -134,12 +134,6 @@ static rli_levels levels_of(const rli_red_keeper *self, size_t member)
     return levels;
 }
 
-/* As bits: the holds of this lock that are renewed. */
-static uint64_t renewed_of(const rli_levels *own)
-{
-    return own->renewed_bits & (own->count < 64 ? (UINT64_C(1) << own->count) - 1 : UINT64_MAX);
-}
-
 /* The holds of this lock that are renewed are also of each member that was taken: else the release of an inner one
  * would give back what the outer one needs. No more than any member has that was never lost: some of these holds may
  * have been lost, and the lock been taken again since. Mutex held: no call of the owner's begins meanwhile. */
@@ -156,7 +150,7 @@ static void deepen_taken(rli_red_keeper *self)
         if (!was_taken(self, i))
             continue;
         of->methods->deepen(of, owner_of(self), self->ballot->votes[i].took, &like);
-        self->kept.had[i] = renewed_of(&self->kept.own);
+        self->kept.had[i] = self->kept.own.renewed_bits;
     }
 }
 
@@ -372,7 +366,7 @@ static bool is_over(rlock_status released)
     return released != RLOCK_FORKED && released != RLOCK_INVALID;
 }
 
-/* What the owner has of the lock by now: a keeper that is new, or a hold more. Mutex held. */
+/* The lock has one hold more, which may be the first that is kept. Mutex held. */
 static void note_hold(rli_red_kept *kept, bool renewed)
 {
     kept->wanted++;

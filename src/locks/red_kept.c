@@ -25,11 +25,6 @@ bool rli_red_name_owner(const rli_composite *set, const rli_job *job, rli_job *n
     return rli_owner_thread(&named->owner) == RLOCK_OK;
 }
 
-static const rli_owner *owner_of(const rli_job *named)
-{
-    return named->has_owner ? &named->owner : NULL;
-}
-
 /* Whether both are made of the same locks, held by the same owners. */
 static bool is_for(const rli_red_kept *kept, const rli_composite *set, const rli_job *named)
 {
@@ -40,8 +35,8 @@ static bool is_for(const rli_red_kept *kept, const rli_composite *set, const rli
         rli_owner left, right;
         if (a->client != b->client || a->names.length != b->names.length ||
             memcmp(a->names.name, b->names.name, a->names.length) != 0 ||
-            rli_single_owner(a, owner_of(&kept->job), &left) != RLOCK_OK ||
-            rli_single_owner(b, owner_of(named), &right) != RLOCK_OK || left.named != right.named ||
+            rli_single_owner(a, rli_job_owner(&kept->job), &left) != RLOCK_OK ||
+            rli_single_owner(b, rli_job_owner(named), &right) != RLOCK_OK || left.named != right.named ||
             left.number != right.number)
             return false;
     }

@@ -258,7 +258,7 @@ static void end_operation(single_machine *on)
 static rlock_status begin_operation(single_machine *on)
 {
     rlock_client *client = on->lock->client;
-    const rli_owner *given = on->job->has_owner ? &on->job->owner : NULL;
+    const rli_owner *given = rli_job_owner(on->job);
     rlock_status status = rli_single_owner(on->lock, given, &on->owner);
     if (status == RLOCK_OK)
         status = rli_operation_begin_part(&on->op, &client->gate, on->job->cancel, on->whole);

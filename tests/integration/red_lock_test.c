@@ -682,13 +682,19 @@ EITHER(TimedTest, red_lock_outage, is_not_refused_again_while_those_that_do_not_
     server_thaw(places[2].server);
 }
 
+/* Handles on the first places, which threads may share. */
+static void members_of_an_owner(rlock **members, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        members[i] = keep_lock(rlock_for_owner(lock_at(i, true, NAME), 7));
+}
+
 /* A try of several locks has one of them when another one does not answer. Its short lease ends, and another thread of the
  * owner takes that one by its name. */
 static void assert_gives_back_its_own_hold_alone(lock_maker *make)
 {
     rlock *members[PLACES];
-    for (size_t i = 0; i < PLACES; i++)
-        members[i] = keep_lock(rlock_for_owner(lock_at(i, true, NAME), 7));
+    members_of_an_owner(members, PLACES);
     rlock *several = made_of(make, members, PLACES);
     actor *beside = actor_start();
     foreign_hold_at(2, NAME);
@@ -746,8 +752,7 @@ TimedTest(red_lock_outage, multi_lock_in_another_one_gives_back_its_own_holds_al
 static void assert_is_not_had_with_the_hold_of_another_call(lock_maker *make)
 {
     rlock *members[2];
-    for (size_t i = 0; i < 2; i++)
-        members[i] = keep_lock(rlock_for_owner(lock_at(i, true, NAME), 7));
+    members_of_an_owner(members, 2);
     rlock *several = made_of(make, members, 2);
     actor *beside = actor_start();
     server_freeze(places[1].server);

@@ -658,6 +658,11 @@ static void lose_last(void)
     assert_status(rlock_extend(lock_at(2, true, NAME), 60000), RLOCK_LOST);
 }
 
+static void take_last_by_name(void)
+{
+    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+}
+
 static void lock_without_the_last(rlock *red)
 {
     foreign_hold_at(2, NAME);
@@ -677,7 +682,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_never_had)
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
-    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 60000));
+    take_last_by_name();
     lose_last();
     assert_told_before_it_is_taken();
     assert_ok(rlock_unlock(red));
@@ -691,7 +696,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_had_long_ag
     foreign_hold_at(2, NAME);
     pass_ms(60000); /* it has tried to take it anew */
     foreign_release_at(2, NAME);
-    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    take_last_by_name();
     lose_last();
     assert_told_before_it_is_taken();
     assert_ok(rlock_unlock(red));
@@ -701,7 +706,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_only_its_inner
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
-    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    take_last_by_name();
     assert_ok(rlock_lock(red));
     assert_ok(rlock_unlock(red));
     lose_last();
@@ -713,7 +718,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_beside_that_of_its_inner_hold)
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
-    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    take_last_by_name();
     assert_ok(rlock_lock(red));
     lose_last();
     cr_assert(!server_wait_exists(places[2].server, NAME, true, 40000), "taken anew before the loss was told");
@@ -729,7 +734,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_after_an_inner_unlock_has_told_
     lose_last();
     assert_ok(rlock_lock(red));
     assert_ok(rlock_unlock(red));
-    assert_ok(rlock_try_lock(lock_at(2, true, NAME), 0, 600000));
+    take_last_by_name();
     lose_last();
     assert_told_before_it_is_taken();
     assert_ok(rlock_unlock(red));

@@ -93,7 +93,7 @@ void renewals_unheard(actor *self)
         for (int k = 0; k < one->count && k < ACTOR_LEVELS; k++)
             one->until_ns[k] = renewals_leave_ns(one, one->until_ns[k]);
     }
-    for (int i = 0; i < self->count; i++) { /* the server may run them all the same */
+    for (int i = 0; i < self->count; i++) { /* the server may still run them */
         const pending *of = &self->awaited[(self->first + i) % 64];
         if (of->renews)
             of->renews->renewal_sent_ns = of->sent_ns;

@@ -153,8 +153,10 @@ static bool fails_though_all_is_well(const call *self)
 /* Promises that hold for every call. */
 static void judge_any(const call *self)
 {
-    if (self->hold)
-        self->hold->calls--, self->hold->unlocks -= self->step->kind == UNLOCK;
+    if (self->hold) {
+        self->hold->calls--;
+        self->hold->unlocks -= self->step->kind == UNLOCK;
+    }
     rlock_status status = self->status;
     if (status == RLOCK_CLOSED && !self->worker->of->closed)
         finding("%s answered that the client was closed, and it was not", self->title);
@@ -423,10 +425,10 @@ static void judge_gain(call *self, validity by)
 void judge_acquire(call *self, validity by)
 {
     judge_gain(self, by);
-    if (self->status == RLOCK_OK)
-        kept_from(self, by);
-    if (self->status == RLOCK_OK)
-        judge_confirmed(self, by);
+    if (self->status != RLOCK_OK)
+        return;
+    kept_from(self, by);
+    judge_confirmed(self, by);
 }
 
 /* --- giving back --- */

@@ -567,10 +567,11 @@ void wire_begins(host *at, const sim_run *run)
     wire_now.count = 0;
     wire_now.at = at;
     if (wire_now.runs) {
-        wire_now.name = run_of->objects[object_named(&run->words[0])].name;
-        wire_now.before = look(at, run_of->objects[object_named(&run->words[0])].name);
-        holders_before(at, run_of->objects[object_named(&run->words[0])].name);
-        kept_before(at, run_resource(run_of, object_named(&run->words[0])));
+        int object = object_named(&run->words[0]);
+        wire_now.name = run_of->objects[object].name;
+        wire_now.before = look(at, wire_now.name);
+        holders_before(at, wire_now.name);
+        kept_before(at, run_resource(run_of, object));
     }
     leases_begin(at, run);
 }
