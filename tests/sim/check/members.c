@@ -13,8 +13,6 @@
 #define DRIFT_MS 2
 /* Clocks count whole ms, and one may end between two questions. */
 #define ROUNDED_MS 2
-/* Questions follow each other sooner than that. */
-#define STOOD_STILL_NS 1000000
 
 static const plan_object *object_of(const call *of)
 {
@@ -131,24 +129,27 @@ static bool have_handles(const plan_object *of, rlock *const *members)
     return count == of->member_count;
 }
 
-/* One member may be taken, renewed or lost between the questions; several, if the thread stood still meanwhile. */
+static bool stood_still(const plan_object *of, const int64_t *before_ms, const int64_t *after_ms)
+{
+    bool still = true;
+    for (int i = 0; i < of->member_count; i++)
+        still &= llabs(before_ms[i] - after_ms[i]) <= ROUNDED_MS;
+    return still;
+}
+
+/* Nothing is said where a member changed between the questions: it may have been renewed first, and then lost. */
 void members_ask(const hold *held, int object, rlock *lock, rlock *const *members)
 {
     const plan_object *of = &run_of->objects[object];
-    int64_t before_ms[PLAN_MEMBERS], after_ms[PLAN_MEMBERS], most_ms[PLAN_MEMBERS], least_ms[PLAN_MEMBERS];
+    int64_t before_ms[PLAN_MEMBERS], after_ms[PLAN_MEMBERS];
     if (!object_is_composite(of->kind) || !have_handles(of, members))
         return;
-    int64_t asked_ns = world_now_ns();
     ask_all(of, members, before_ms);
     int64_t ms = rlock_valid_for(lock);
     ask_all(of, members, after_ms);
-    if (world_now_ns() - asked_ns > STOOD_STILL_NS)
+    if (!stood_still(of, before_ms, after_ms))
         return;
-    for (int i = 0; i < of->member_count; i++) {
-        most_ms[i] = before_ms[i] > after_ms[i] ? before_ms[i] : after_ms[i];
-        least_ms[i] = before_ms[i] < after_ms[i] ? before_ms[i] : after_ms[i];
-    }
-    int64_t most = made_of(of, most_ms), least = made_of(of, least_ms);
+    int64_t most = made_of(of, before_ms), least = made_of(of, after_ms);
     if (ms > most + ROUNDED_MS)
         finding("%s may rely on a %s lock for %" PRId64 " ms, of which its members make %" PRId64, held->owner.title,
                 object_word(of->kind), ms, most);
