@@ -364,6 +364,20 @@ static void judge_confirmed(const call *self, validity by)
         finding("%s was granted, and no replica has heard of it", self->title);
 }
 
+/* Of a shorter lease, a thread that stands still for a moment leaves little. */
+#define SHORT_MS 50
+
+/* What is granted in half its lease, and that nobody takes away, may be relied on. */
+static void judge_relied_on(const call *self, validity by)
+{
+    const hold *held = self->hold;
+    int64_t lease_ms = self->step->lease_ms < 0 ? run_watchdog_ms(self->worker->of) : self->step->lease_ms;
+    bool late = lease_ms < SHORT_MS || world_now_ns() - self->began_ns > lease_ms * 500000;
+    if (by.ms == 0 && !late && !members_has_others(held) && !is_torn_apart(held) && run_keeps_holds(held->owner.client) &&
+        held->epoch == ledger_epoch(held->resource))
+        finding("%s was granted, and its owner may not rely on it", self->title);
+}
+
 static void judge_gain(call *self, validity by)
 {
     hold *held = self->hold;
@@ -397,6 +411,7 @@ static void judge_gain(call *self, validity by)
             held->count = 0, held->lost_ns = 0;
         held->unsure |= held->count > 0 && held->claimed_until_ns <= world_now_ns(); /* again, or anew? */
         gain(self);
+        judge_relied_on(self, by);
         judge_validity(held, by);
         break;
     case RLOCK_TIMEOUT:
