@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "client/client.h"
+#include "locks/single.h"
 
 static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
     [RLI_COMPOSITE_ASKS] = {[RLI_COMPOSITE_ASKS] = true, /* the next members */

@@ -54,12 +54,6 @@ typedef struct rli_job {
     uint64_t raised;      /* what the counter is raised to */
 } rli_job;
 
-/* The owner that the job names; NULL: the one that the handle names, or the calling thread. */
-static inline const rli_owner *rli_job_owner(const rli_job *job)
-{
-    return job->has_owner ? &job->owner : NULL;
-}
-
 /* A job under way. */
 typedef struct rli_machine {
     /* Goes on with it. RLI_WAITING: the operation has no thread and must wait; call it again when it was woken. Else

@@ -29,6 +29,8 @@ typedef struct rli_single {
 /* Makes a handle. `back_off`: copied, for kinds that poll (rli_kind_polls); NULL: the default of the kind. Returns NULL
  * when that fails: rlock_last_error() says why. */
 rlock *rli_single_make(rlock_client *client, const char *name, const rli_kind *kind, const rlock_back_off *back_off);
+/* The owner that the job names; NULL: the one that the handle names, or the calling thread. */
+const rli_owner *rli_job_owner(const rli_job *job);
 /* Sets *owner to who acts when `given` is meant (handle.h). RLOCK_OK, RLOCK_NO_MEMORY. */
 rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner);
 

@@ -30,6 +30,11 @@ rlock_status rli_single_check_owner(const rlock *handle)
                     rli_show_name(lock->names.name, shown));
 }
 
+const rli_owner *rli_job_owner(const rli_job *job)
+{
+    return job->has_owner ? &job->owner : NULL;
+}
+
 rlock_status rli_single_owner(const rli_single *lock, const rli_owner *given, rli_owner *owner)
 {
     if (!lock->named_owner && !given)
