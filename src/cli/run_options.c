@@ -167,6 +167,8 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
          .letter = 'u',
          .never = "the lock is freed when COMMAND ends; rlock force-unlock frees it before"},
         {.name = "--close", .letter = 'o', .never = "COMMAND inherits nothing that holds the lock; leave it out"},
+        {.name = "--json",
+         .never = "it is of ls, inspect and bench, and comes after that word: rlock inspect --json NAME"},
         {.name = "--no-fork", .letter = 'F', .never = "rlock must stay beside COMMAND to renew the lock; leave it out"},
         {0}};
     cli_words words = {.command = "run", .form = "[OPTION…] NAME COMMAND…", .help = help, .runs = true};

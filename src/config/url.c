@@ -214,6 +214,9 @@ static rlock_status find_places(const struct scheme *scheme, const char *rest, c
     if (count > 1 && scheme->mode != RLI_SINGLE)
         return rli_fail(RLOCK_INVALID, "the URL has more than one @; one user:password@ is for all servers (write "
                                        "%%40 for an @ in it); the addresses of rlock_config take one each");
+    if (memchr(*places, '&', strcspn(*places, "?")))
+        return rli_fail(RLOCK_INVALID, "the URL has an & before any ?; write ?name=value for the first parameter, and "
+                                       "@host after a password that has an &");
     return RLOCK_OK;
 }
 

@@ -34,6 +34,7 @@ static const struct {
     {"redis://:pass@host", "host", 6379, NULL, "pass", NULL, 0},
     {"redis://user:pass@host:1", "host", 1, "user", "pass", NULL, 0},
     {"redis://user:p%40ss%3aw%2Fd%25@host:65535", "host", 65535, "user", "p@ss:w/d%", NULL, 0},
+    {"redis://user:p&ss@host", "host", 6379, "user", "p&ss", NULL, 0},
     {"redis://user:p@ss:word@host", "host", 6379, "user", "p@ss:word", NULL, 0},
     {"redis://us%3Aer:pass@host?db=4", "host", 6379, "us:er", "pass", NULL, 4},
     {"redis://höst:1", "höst", 1, NULL, NULL, NULL, 0},
@@ -262,6 +263,10 @@ static const struct {
     {"redis://::1", RLOCK_INVALID, "host"},
     {"redis://:SECRET@host:seven", RLOCK_INVALID, "port"},
     {"redis://user:SECRET", RLOCK_INVALID, "port"}, /* @host was forgotten */
+    {"redis://host&db=1", RLOCK_INVALID, "?name=value"},
+    {"redis://host:7000&db=1", RLOCK_INVALID, "?name=value"},
+    {"redis://host/0&timeout=3", RLOCK_INVALID, "?name=value"},
+    {"redis://user:SEC&RET", RLOCK_INVALID, "@host after"},
     {"redis://host/three", RLOCK_INVALID, "database"},
     {"redis://host/-1", RLOCK_INVALID, "database"},
     {"redis://host/1/2", RLOCK_INVALID, "database"},
