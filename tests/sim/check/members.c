@@ -81,20 +81,32 @@ bool members_has_others(const hold *held)
     return other_of(held);
 }
 
+static bool is_called(const hold *of)
+{
+    return of->calls > 0;
+}
+
+static bool is_given_back(const hold *of)
+{
+    return of->unlocks > 0;
+}
+
+static bool any_other(const hold *held, bool (*is)(const hold *))
+{
+    bool any = false;
+    for (const hold *other = other_of(held); other && !any; other = other_from(other->next, held))
+        any = is(other);
+    return any;
+}
+
 bool members_are_called(const hold *held)
 {
-    bool called = false;
-    for (const hold *other = other_of(held); other && !called; other = other_from(other->next, held))
-        called = other->calls > 0;
-    return called;
+    return any_other(held, is_called);
 }
 
 bool members_are_given_back(const hold *held)
 {
-    bool called = false;
-    for (const hold *other = other_of(held); other && !called; other = other_from(other->next, held))
-        called = other->unlocks > 0;
-    return called || (held->whole && held->whole->unlocks > 0);
+    return any_other(held, is_given_back) || (held->whole && is_given_back(held->whole));
 }
 
 /* --- how long it is valid --- */
