@@ -51,11 +51,11 @@ static rlock_status note_held(rli_forcing *forcing)
     return RLOCK_OK;
 }
 
-/* A read session may have the number of a write session. */
+/* A read session may have the number of a write session, and one that has handed its hold on here has it still. */
 static rli_session *find(rli_forced_hold hold)
 {
     rli_session *session = hold.entry->sessions;
-    while (session && (session->number != hold.number || session->kind != hold.kind))
+    while (session && (session->number != hold.number || session->kind != hold.kind || session->forced == 0))
         session = session->next;
     return session;
 }
