@@ -106,7 +106,7 @@ rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
     if (attempt->asked->token)
         *attempt->asked->token = verdict->token;
     if (attempt->asked->took)
-        *attempt->asked->took = session->number;
+        *attempt->asked->took = rli_session_remember(session);
     if (attempt->entry->queues && rli_kind_hands_over_here(attempt->asked->kind) && session->count == 1)
         rli_yield_note_holder(&attempt->entry->queues->yield, session, gain->handed);
     /* Otherwise no other waiter shares the session, and the queue may be long. */

@@ -44,11 +44,13 @@ static void notify(rli_waiter *waiter)
 
 /* --- keeping --- */
 
-/* Returns whether holds of that kind may be kept: one owner has it at a time, its waiters sleep here, and a grant
- * carries nothing that the server must give. */
-static bool may_keep(const rli_kind *kind)
+/* Returns whether such holds may be kept: one owner has it at a time, its waiters sleep here, all of them want the same
+ * field, and a grant carries nothing that the server must give. */
+static bool may_keep(const rli_session *session)
 {
-    return kind->queueing == RLI_BY_MESSAGE && kind->sharing == RLI_EXCLUSIVE && !kind->fenced;
+    const rli_kind *kind = session->kind;
+    return kind->queueing == RLI_BY_MESSAGE && kind->sharing == RLI_EXCLUSIVE && !kind->fenced &&
+           !session->entry->grouped;
 }
 
 /* Returns when the server last set the PTTL, computed from the deadline of a renewed hold. */
@@ -58,13 +60,15 @@ static int64_t confirmed_ms(const rli_engine *engine, const rli_session *session
     return session->deadline_ms - rli_valid_until(0, lease_ms);
 }
 
-/* Returns whether the session is one plain hold that was confirmed recently, with no request under way or in doubt. */
+/* Returns whether the session is one plain hold that was confirmed recently, with no request under way or in doubt, and
+ * whose number nobody remembers. */
 static bool is_plain(const rli_engine *engine, const rli_session *session)
 {
     const rli_cold_fields *cold = session->cold;
     return session->phase == RLI_OPEN && session->count == 1 && cold->renewed == 1 && cold->explicit_lease_ms == 0 &&
            cold->in_doubt_ms == 0 && cold->in_doubt_more_ms == 0 && !session->renewing && !session->forced &&
-           !session->queued && rli_now_ms() < confirmed_ms(engine, session) + rli_renewal_period_ms(engine->settings);
+           !session->remembered && !session->queued &&
+           rli_now_ms() < confirmed_ms(engine, session) + rli_renewal_period_ms(engine->settings);
 }
 
 static bool may_pass_on(rli_cold_fields *cold)
@@ -77,7 +81,7 @@ static bool may_pass_on(rli_cold_fields *cold)
 bool rli_local_handoff_keep(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
-    rli_waiter *waiter = engine->settings->local_hand_over && may_keep(session->kind) ? first_waiter(entry) : NULL;
+    rli_waiter *waiter = engine->settings->local_hand_over && may_keep(session) ? first_waiter(entry) : NULL;
     /* A waiter with a request under way may wait for its answer for long, so no hold is kept for it. Nor is a second
      * hold beside the first: others have deleted the key, and one of the two is not yet known to be lost. */
     if (!waiter || kept_of(entry) || waiter->session->busy || !can_take(rli_attempt_of(waiter), session->kind) ||
@@ -132,7 +136,7 @@ bool rli_local_handoff_take(rli_attempt *attempt)
     session->cold->passes_from_ms = kept->cold->passes_from_ms;
     rli_session_add_hold(attempt->engine, session, confirmed_ms(attempt->engine, kept), RLOCK_WATCHDOG);
     if (attempt->asked->took)
-        *attempt->asked->took = session->number;
+        *attempt->asked->took = rli_session_remember(session);
     rli_yield_note_holder(&entry->queues->yield, session, true);
     rli_local_handoff_withdraw(attempt->engine, entry);
     rli_queue_owner_granted(entry, session);

@@ -25,6 +25,12 @@ rli_owner rli_session_owner(const rli_session *session)
     return (rli_owner){session->owner_number, session->named, NULL};
 }
 
+uint64_t rli_session_remember(rli_session *session)
+{
+    session->remembered = true;
+    return session->number;
+}
+
 int rli_session_attempts(const rli_session *session)
 {
     return session->cold ? session->cold->attempts : 0;

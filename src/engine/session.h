@@ -75,6 +75,7 @@ typedef struct rli_session {
     bool looking : 1;    /* it is in a batch of looks that is under way */
     bool extended : 1;   /* meanwhile an answer has raised its deadline */
     bool sharded : 1;    /* at least one hold was taken by a sharded lock (rli_session_sharded_count) */
+    bool remembered : 1; /* a call knows it by its number, which therefore goes to no other session any more */
 } rli_session;
 
 /* The session enters the phase, which must be a legal transition from its own. */
@@ -82,6 +83,8 @@ void rli_session_become(rli_session *session, rli_phase phase);
 
 /* Returns the owner; its `life` is borrowed from the session. */
 rli_owner rli_session_owner(const rli_session *session);
+/* Returns the session's number for a call to remember the session by, for as long as it lasts. */
+uint64_t rli_session_remember(rli_session *session);
 /* Returns how many operations under way have joined the session. */
 int rli_session_attempts(const rli_session *session);
 

@@ -4,6 +4,7 @@
 #include "redis/script.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/traffic.h"
@@ -98,6 +99,37 @@ Test(local_hand_over, leaves_the_fenced_lock_to_the_server)
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
     rlock_free(lock);
+}
+
+/* What is forced open, or asked for, by other values would not find a hold that was kept. */
+Test(local_hand_over, leaves_group_locks_to_the_server)
+{
+    rlock *lock = group_of(stage.client, NAME, "ab");
+    assert_ok(rlock_lock(lock));
+    actor *waiter = wait_for(lock, RLOCK_WATCHDOG);
+    monitor *tap = monitor_open();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(monitor_ran(tap, &rli_script_group_release) == 1);
+    assert_ok(actor_unlock(waiter, lock));
+    monitor_close(tap);
+    actor_end(waiter);
+}
+
+/* A multi lock that fails gives back the very holds that it took: they must not have become another's. */
+Test(local_hand_over, leaves_the_members_of_other_locks_to_the_server)
+{
+    rlock *member = mine(), *multi = rlock_get_multi_lock(&member, 1);
+    assert_ok(rlock_lock(multi));
+    int64_t number = wire_number(NAME, stage.client);
+    actor *waiter = wait_for(member, RLOCK_WATCHDOG);
+    assert_ok(rlock_unlock(multi));
+    assert_ok(actor_finish(waiter, 5000));
+    cr_assert(wire_number(NAME, stage.client) != number);
+    assert_ok(actor_unlock(waiter, member));
+    assert_no_keys();
+    actor_end(waiter);
+    rlock_free(multi);
 }
 
 Test(local_hand_over, makes_the_waiter_the_owner_of_all)

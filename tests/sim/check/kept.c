@@ -29,14 +29,12 @@ static bool is_held_by(const host *at, const hold *held)
     return strcmp(now, held->kept_as) == 0;
 }
 
-/* A thread that hands over keeps the field of the one before it for a while. */
 static bool is_such(const call *of)
 {
     const hold *held = of->hold;
     object_kind kind = run_of->objects[held->resource].kind;
     bool single = held->side == EXCLUSIVE_SIDE && !object_is_composite(kind) && kind != GROUP;
-    return single && run_is_of_one_kind(held->resource) &&
-           !strstr(run_of->clients[held->owner.client].options, "localHandOver=true");
+    return single && run_is_of_one_kind(held->resource);
 }
 
 void kept_from(const call *of, validity by)
