@@ -66,11 +66,7 @@ static rli_session *find_lost(const rli_release *asked)
     if (meant)
         return meant->phase == RLI_LOST ? meant : NULL;
     /* An unlock of the owner's may have given that one back in place of one that it had lost: then this is over. */
-    rli_session *latest =
-        rli_session_find_lost_of(asked->engine, entry, asked->kind, &asked->owner, asked->sharded);
-    if (latest || asked->sharded)
-        return latest;
-    return rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner);
+    return rli_session_find_lost_of(asked->engine, entry, asked->kind, &asked->owner, asked->sharded);
 }
 
 /* Answers an owner that does not have the hold that is meant. It may have had it before and lost it. */

@@ -277,6 +277,17 @@ Test(sharded, keeps_its_part_when_a_hold_by_its_name_is_told_lost)
     assert_no_keys();
 }
 
+/* Only the sharded lock tells that it was lost: whoever unlocks the part by its name does not know of it. */
+Test(sharded, that_was_lost_is_not_told_to_an_unlock_by_name)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_force_unlock(part, NULL));
+    assert_status(rlock_unlock(part), RLOCK_NOT_OWNER);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
 /* The loss of its part says nothing of the others either. */
 Test(sharded, that_was_lost_leaves_the_parts_that_its_owner_holds_by_their_names)
 {
