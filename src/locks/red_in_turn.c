@@ -122,6 +122,16 @@ static rlock_status extend_aged(rli_composite_machine *on)
     return has_tokens(on->set) ? rli_composite_next(on, RLI_COMPOSITE_RAISES, RLOCK_OK) : win(votes);
 }
 
+static void count_raised(voting *votes, rlock_status status)
+{
+    bool ended = status == RLOCK_LOST && !votes->again; /* this pass's own hold of that member, already */
+    votes->raised += status == RLOCK_OK;
+    if (status == RLOCK_OK || status == RLOCK_NOT_OWNER || ended)
+        return;
+    rli_tally_count(&votes->tally, status);
+    votes->tally.in_vain = false;
+}
+
 /* Raises the members' counters to the greatest of their tokens, which is the lock's. It counts where a majority has it:
  * every later majority has one of these members, and so a greater token. */
 static rlock_status raise_tokens(rli_composite_machine *on)
@@ -142,11 +152,7 @@ static rlock_status raise_tokens(rli_composite_machine *on)
                                                                   : RLOCK_NOT_OWNER;
         if (status == RLI_WAITING)
             return status;
-        votes->raised += status == RLOCK_OK;
-        if (status != RLOCK_OK && status != RLOCK_NOT_OWNER) {
-            rli_tally_count(&votes->tally, status);
-            votes->tally.in_vain = false;
-        }
+        count_raised(votes, status);
     }
     votes->next = 0;
     if (votes->raised < rli_red_majority(on->set) || !rli_red_is_valid(on, votes->order, votes->took))
