@@ -627,7 +627,7 @@ static struct {
     int64_t at_ns;
 } given[16];
 
-/* A call that began after another had returned has a greater token. */
+/* A hold that began after another was granted has a greater token. */
 void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t token, const char *what)
 {
     if (epoch != ledger_epoch(resource)) /* what it was counted from may have been deleted since */
@@ -637,7 +637,7 @@ void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t 
         given[resource].highest = 0;
     }
     if (token <= given[resource].highest && began_ns > given[resource].at_ns)
-        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before it began", what, token,
+        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before", what, token,
                 given[resource].highest);
     if (token > given[resource].highest) {
         given[resource].highest = token;
@@ -645,10 +645,14 @@ void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t 
     }
 }
 
+/* Where a hold may be relied on, all that were granted before have ended: its token is the greatest, though its call may
+ * have begun before theirs. */
 void judge_token(call *self, uint64_t token)
 {
+    const hold *held = self->hold;
+    bool stands = !held->unsure && held->calls == 0 && held->count == 1 && is_relied_on(held);
     self->hold->token = token;
-    judge_token_given(self->hold->resource, self->epoch, self->began_ns, token, self->title);
+    judge_token_given(held->resource, self->epoch, stands ? world_now_ns() : self->began_ns, token, self->title);
 }
 
 void judge_own_token(call *self, uint64_t token, validity by)
