@@ -127,6 +127,21 @@ Test(unlock_cut, that_is_never_answered_is_told_when_its_lease_has_ended)
     cr_assert(told.all[0].hold_count == 1);
 }
 
+/* It finds nothing, which an attempt before it, not answered either, cannot have given back: the lease has ended. */
+Test(unlock_cut, that_comes_after_the_lease_is_told_as_lost)
+{
+    rlock *lock = held_lock();
+    assert_ok(rlock_unlock(lock));
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    assert_ok(rlock_lock_lease(lock, 400));
+    proxy_accept(scene.proxy, false);
+    on_release(PROXY_CUT_BEFORE, 1);
+    assert_ok(rlock_unlock(lock));
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS));
+    proxy_accept(scene.proxy, true);
+    assert_told_once(RLOCK_LOST_EXPIRED, 4000);
+}
+
 /* It finds an empty server: whether the hold was lost before or with it, nobody can say. */
 Test(unlock_cut, by_a_restart_of_the_server_is_told_as_lost)
 {
