@@ -108,6 +108,12 @@ static int64_t untold_ms(int resource)
 /* A waiter whose server takes no connection for its messages asks by itself, every two seconds at least. */
 #define DEAF_MS 2000
 
+/* Whoever asks for a latch is told when it ends, if it does. */
+static bool is_told_its_end(int resource)
+{
+    return run_of->objects[resource].kind == LATCH && run_only_shortens();
+}
+
 static int64_t bound_ms(int resource)
 {
     int64_t trips_ms = (run_of->latency_us + run_of->jitter_us) * 40 / 1000;
@@ -117,7 +123,7 @@ static int64_t bound_ms(int resource)
     bool confirms = run_of->topology == SINGLE || run_is_calm();
     if (run_only_fills())
         return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + DEAF_MS + untold_ms(resource);
-    if (!run_is_whole() || !confirms || (leaves_places && queues(resource)))
+    if ((!run_is_whole() && !is_told_its_end(resource)) || !confirms || (leaves_places && queues(resource)))
         return found_late_ms();
     return TAKEN_MS + trips_ms + (run_of->stalls ? TAKEN_MS : 0) + untold_ms(resource);
 }
@@ -361,9 +367,10 @@ static void look(void *again)
             owned_ns[i] = used_ns[i] = world_now_ns();
         }
     }
-    for (int i = 0; i < run_worker_count() && run_is_calm(); i++) {
-        if (run_worker(i)->waits_for >= 0)
-            check_worker(run_worker(i));
+    for (int i = 0; i < run_worker_count(); i++) {
+        worker *one = run_worker(i);
+        if (one->waits_for >= 0 && (run_is_calm() || is_told_its_end(one->waits_for)))
+            check_worker(one);
     }
     for (int i = 0; i < run_of->object_count; i++) {
         if (run_of->objects[i].kind == GUARDED)
