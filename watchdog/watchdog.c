@@ -71,8 +71,10 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_look_at_old(watchdog, session);
     else if (rli_session_needs_renewal(session) && !session->renewing)
         rli_renew_due(watchdog, session);
-    else
+    else if (session->renewing)
         rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
+    else /* its lease was extended: it may grow old by now */
+        rli_session_schedule(engine, session, rli_now_ms());
 }
 
 /* Bounds the wait for the answer to a clean-up request. The lower bound holds even if a timer is due sooner; the upper
