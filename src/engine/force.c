@@ -55,7 +55,8 @@ static rlock_status note_held(rli_forcing *forcing)
 static rli_session *find(rli_forced_hold hold)
 {
     rli_session *session = hold.entry->sessions;
-    while (session && (session->number != hold.number || session->kind != hold.kind || session->forced == 0))
+    while (session && (session->number != hold.number || session->kind != hold.kind ||
+                       (session->forced == 0 && session->count == 0)))
         session = session->next;
     return session;
 }
