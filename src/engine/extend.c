@@ -22,7 +22,7 @@ static rlock_status not_held(const rli_extend *asked)
 {
     char shown[RLI_NAME_SHOWN];
     rli_entry *entry = rli_entry_find(asked->engine, asked->names);
-    if (entry && rli_session_find_lost(asked->engine, entry, asked->kind, &asked->owner))
+    if (entry && rli_session_find_lost_of(asked->engine, entry, asked->kind, &asked->owner, asked->sharded))
         return rli_extend_was_lost(asked->names);
     return rli_fail(RLOCK_NOT_OWNER, "lock \"%s\" is not held by this owner, so it can't be extended",
                     rli_show_name(asked->names->name, shown));

@@ -15,6 +15,7 @@ typedef struct rli_extend {
     rli_owner owner;
     int64_t lease_ms;
     int64_t answer_ms; /* how long to wait for the answer at most */
+    bool sharded;      /* where nothing is held, tells of a lost hold that a sharded lock had taken, and of no other */
 } rli_extend;
 
 /* One extension under way. */

@@ -49,7 +49,8 @@ typedef struct rli_job {
      * RLOCK_NOT_OWNER; 0: of whichever session the owner has. */
     uint64_t only;
     /* Of a single lock, which is a part of a sharded lock: a release gives back nothing but a hold that the owner has
-     * taken by the sharded lock, else it answers RLOCK_NOT_OWNER. */
+     * taken by the sharded lock, else it answers RLOCK_NOT_OWNER; an extension of what is not held tells of such a lost
+     * hold alone. */
     bool sharded;
     uint64_t raised;      /* what the counter is raised to */
 } rli_job;

@@ -273,6 +273,9 @@ static rlock_status ask(rli_composite_machine *on)
         return choose(self);
     if (self->held)
         return end_held(self, status);
+    /* The owner had the part by its name: that hold is over, and was not this lock's. The part is asked anew. */
+    if (status == RLOCK_LOST)
+        return rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK);
     if (!may_be_replaced(status))
         return rli_composite_next(on, RLI_COMPOSITE_DONE, status);
     note(self, status);
@@ -392,7 +395,7 @@ static rli_swept count_left(rli_sweep *sweep, rlock_status status)
 
 static const rli_sweep_rules rules[RLI_JOB_KINDS] = {
     [RLI_JOB_RELEASE] = {.sharded = true, .skips = is_of_others, .count = count_own, .judge = judge_own},
-    [RLI_JOB_EXTEND] = {.skips = is_not_extended, .count = count_own, .judge = judge_own},
+    [RLI_JOB_EXTEND] = {.sharded = true, .skips = is_not_extended, .count = count_own, .judge = judge_own},
     [RLI_JOB_IS_HELD] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_HOLD_COUNT] = {.skips = is_unheld, .count = add_up, .judge = rli_sweep_judge},
     [RLI_JOB_FORCE] = {.count = count_forced, .judge = rli_sweep_judge},

@@ -164,7 +164,8 @@ static rlock_status begin_extending(single_machine *on)
                                .names = &on->lock->names,
                                .owner = on->owner,
                                .lease_ms = on->job->lease_ms,
-                               .answer_ms = on->job->answer_ms};
+                               .answer_ms = on->job->answer_ms,
+                               .sharded = on->job->sharded};
     rli_extend_begin(&self->extend, &self->asked, &on->op);
     return RLOCK_OK;
 }

@@ -12,7 +12,7 @@ typedef enum rli_swept { RLI_SWEEP_ON, RLI_SWEEP_ENOUGH } rli_swept;
 
 /* The rules by which it is a job of a multi lock, or of a red lock. */
 typedef struct rli_sweep_rules {
-    bool sharded; /* it is a sharded lock's release (rli_job) */
+    bool sharded; /* it is a sharded lock's (rli_job) */
     /* Whether the job is not needed on the member; *status is what it would have returned. NULL: it is always. */
     bool (*skips)(rli_sweep *sweep, rlock *member, rlock_status *status);
     /* Counts a member's status. RLI_SWEEP_ENOUGH: the members after it do not matter. */

@@ -283,9 +283,24 @@ Test(sharded, that_was_lost_is_not_told_to_an_unlock_by_name)
     rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_force_unlock(part, NULL));
+    assert_status(rlock_extend(part, 60000), RLOCK_NOT_OWNER);
     assert_status(rlock_unlock(part), RLOCK_NOT_OWNER);
+    assert_status(rlock_extend(lock, 60000), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
+}
+
+/* Nor does a lost hold by the name keep its owner from the sharded lock. */
+Test(sharded, is_had_though_its_part_was_lost_by_name)
+{
+    rlock *lock = sharded_of(stage.client, 1), *part = part_by_name(0);
+    assert_ok(rlock_lock(part));
+    server_integer(stage.server, "DEL %s", rlock_name(part));
+    assert_ok(rlock_try_lock(lock, 0, 60000));
+    assert_held(lock, 1);
+    assert_ok(rlock_unlock(lock));
+    assert_status(rlock_unlock(part), RLOCK_LOST);
+    assert_no_keys();
 }
 
 /* The loss of its part says nothing of the others either. */
