@@ -115,8 +115,6 @@ static void shorten(rli_engine *engine, rli_session *session, int64_t sent_ms, i
     session->aging = false;
     rli_timer_heap_set(&engine->timers, &session->timer,
                        rli_session_needs_renewal(session) ? rli_now_ms() : session->deadline_ms);
-    if (session->busy) /* what is under way may have run before the look, and be answered after it */
-        rli_watch_alarm(engine, session->entry);
 }
 
 void rli_look_judge(rli_engine *engine, const rli_renewal_batch *batch, rli_session *session, const redisReply *answer,

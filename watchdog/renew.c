@@ -190,9 +190,9 @@ static void note_renewed(const rli_renewal_batch *batch, rli_session *session, i
     rli_owner owner = rli_session_owner(session);
     rli_session *writer = held == 2 ? rli_session_find_writer(engine, session->entry, session->kind, &owner) : NULL;
     if (batch->lengthens)
-        rli_session_extend_deadline(session, sent_ms, watchdog_ms);
+        rli_session_extend_deadline(engine, session, sent_ms, watchdog_ms);
     if (batch->lengthens && writer)
-        rli_session_extend_deadline(writer, sent_ms, watchdog_ms);
+        rli_session_extend_deadline(engine, writer, sent_ms, watchdog_ms);
     grow_old(engine, batch->node, session);
     rli_session_schedule(engine, session, sent_ms);
 }

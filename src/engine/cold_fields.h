@@ -47,6 +47,7 @@ typedef struct rli_cold_fields {
     /* Others have shortened the lease: how much of it a look found left, or the longest lease by which it was extended
      * since. 0: they have not. */
     int64_t cut_ms;
+    int64_t cut_sent_ms; /* when that look was sent */
     /* Fenced locks: the fencing token of the latest grant. */
     uint64_t token;
     /* The longest lease of a request that may still run late; 0: none. */

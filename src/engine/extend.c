@@ -59,7 +59,7 @@ static rlock_status judge(rli_engine *engine, rli_session *session, const rli_ca
         rli_session_in_doubt_if_held(engine, session, lease_ms);
         return lost(engine, session, RLOCK_LOST_EXPIRED, names);
     }
-    rli_session_extend_deadline(session, call->sent_ms, lease_ms);
+    rli_session_extend_deadline(engine, session, call->sent_ms, lease_ms);
     /* A release in doubt is repeated until the longest lease would have ended. */
     if (lease_ms > rli_session_lease(engine, session))
         session->cold->explicit_lease_ms = lease_ms;

@@ -34,11 +34,12 @@ static bool granted_in_vain(const rli_attempt *attempt, const rli_grant_info *ga
 static void note_writer(rli_attempt *attempt, const rli_grant_info *gain)
 {
     const rli_acquire *asked = attempt->asked;
-    rli_session *writer = rli_session_find_writer(attempt->engine, attempt->entry, asked->kind, &asked->owner);
+    rli_engine *engine = attempt->engine;
+    rli_session *writer = rli_session_find_writer(engine, attempt->entry, asked->kind, &asked->owner);
     if (writer && gain->verdict->beneath)
-        rli_session_extend_deadline(writer, gain->sent_ms, rli_lease_on_server(attempt->engine, asked->lease_ms));
+        rli_session_extend_deadline(engine, writer, gain->sent_ms, rli_lease_on_server(engine, asked->lease_ms));
     else if (writer && writer->number == attempt->writer && !writer->busy)
-        rli_session_declare_lost(attempt->engine, writer, RLOCK_LOST_GONE, true);
+        rli_session_declare_lost(engine, writer, RLOCK_LOST_GONE, true);
 }
 
 /* Returns why the grant is worth nothing, and has what it took given back; RLOCK_OK: it counts. */
@@ -94,7 +95,7 @@ rlock_status rli_grant_apply(rli_attempt *attempt, const rli_grant_info *gain)
     if (attempt->engine->settings->local_hand_over)
         rli_local_handoff_withdraw(attempt->engine, attempt->entry);
     if (verdict->pttl_ms > 0)
-        rli_session_extend_deadline(session, gain->sent_ms, verdict->pttl_ms);
+        rli_session_extend_deadline(attempt->engine, session, gain->sent_ms, verdict->pttl_ms);
     note_writer(attempt, gain);
     session->cold->replaces = 0;
     note_offered_lease(attempt);

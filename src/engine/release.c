@@ -173,7 +173,7 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
         return was_inner(call, released, release->stands_ms) ? RLOCK_OK : lost(release->names);
     }
     if (session->kind->sharing != RLI_READING)
-        rli_session_extend_deadline(session, call->sent_ms, release->request.lease_ms);
+        rli_session_extend_deadline(release->engine, session, call->sent_ms, release->request.lease_ms);
     return RLOCK_OK;
 }
 

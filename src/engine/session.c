@@ -189,7 +189,7 @@ int64_t rli_session_end_on_server(const rli_engine *engine, const rli_session *s
     return session->deadline_ms + highest * margin_ms(lease_ms);
 }
 
-void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms)
+void rli_session_extend_deadline(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms)
 {
     int64_t until_ms = rli_valid_until(sent_ms, lease_ms);
     if (session->kind->sharing == RLI_READING && session->count > 0) {
@@ -199,11 +199,17 @@ void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t 
     }
     if (until_ms <= session->deadline_ms)
         return;
+    rli_cold_fields *cold = session->cold;
     session->deadline_ms = until_ms;
     session->extended = true;
+    if (!cold || cold->cut_ms == 0)
+        return;
     /* It ends by one of these, however long the lease was that others have shortened. */
-    if (session->cold && session->cold->cut_ms > 0 && lease_ms > session->cold->cut_ms)
-        session->cold->cut_ms = lease_ms;
+    if (lease_ms > cold->cut_ms)
+        cold->cut_ms = lease_ms;
+    /* The request may have run before others did that, which the look has shown already. */
+    if (sent_ms <= cold->cut_sent_ms)
+        rli_watch_alarm(engine, session->entry);
 }
 
 void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms)
@@ -212,8 +218,10 @@ void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms)
     if (session->kind->sharing == RLI_READING || until_ms >= session->deadline_ms)
         return;
     session->deadline_ms = until_ms;
-    if (session->cold)
-        session->cold->cut_ms = left_ms > 0 ? left_ms : 1;
+    if (!session->cold)
+        return;
+    session->cold->cut_ms = left_ms > 0 ? left_ms : 1;
+    session->cold->cut_sent_ms = sent_ms;
 }
 
 /* --- what the watchdog does for the session --- */
@@ -302,7 +310,7 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         if (level.end_ms > session->deadline_ms)
             session->deadline_ms = level.end_ms;
     } else {
-        rli_session_extend_deadline(session, sent_ms, lease_ms);
+        rli_session_extend_deadline(engine, session, sent_ms, lease_ms);
     }
     session->count++;
     /* Keep a renewal that is already scheduled, unless this request did what it is for. */

@@ -116,8 +116,9 @@ int64_t rli_lease_on_server(const rli_engine *engine, int64_t lease_ms);
  * Needs no mutex. */
 int64_t rli_valid_until(int64_t sent_ms, int64_t lease_ms);
 /* Raises the deadline after the server answered a request that was sent at `sent_ms` and set the PTTL to at least
- * lease_ms. Never lowers it. */
-void rli_session_extend_deadline(rli_session *session, int64_t sent_ms, int64_t lease_ms);
+ * lease_ms. Never lowers it. Where the request was sent before a look that has lowered the deadline, another look
+ * follows. */
+void rli_session_extend_deadline(rli_engine *engine, rli_session *session, int64_t sent_ms, int64_t lease_ms);
 /* Lowers the deadline: a look that was sent at `sent_ms` found only left_ms left of the lease, because others have
  * shortened it. The deadline of a read hold stays: they have shortened the lock's key, not the hold. */
 void rli_session_cut(rli_session *session, int64_t sent_ms, int64_t left_ms);
