@@ -20,6 +20,18 @@ int actors_count(void)
     return count;
 }
 
+bool actors_doubt(int resource)
+{
+    bool any = false;
+    for (int i = 0; i < actors_count(); i++) {
+        for (int k = 0; k < ACTOR_HOLDS; k++) {
+            const java_hold *of = &actor_number(i)->holds[k];
+            any |= of->entry && of->doubtful && of->entry->resource == resource;
+        }
+    }
+    return any;
+}
+
 actor *actor_number(int index)
 {
     return &actors[index];

@@ -72,6 +72,8 @@ typedef struct actor {
 /* Those of the plan. */
 void actors_begin(const plan *of);
 int actors_count(void);
+/* Whether one may hold it without knowing: its request was not answered, and not given back yet. */
+bool actors_doubt(int resource);
 actor *actor_number(int index);
 bool actors_live(void);
 /* Those that wait ask anew, as if they had been told. */

@@ -327,7 +327,7 @@ static void check_used(int resource)
 
 static void check_owner(int resource)
 {
-    if (has_owner(resource) || run_has_odd_field(resource))
+    if (has_owner(resource) || actors_doubt(resource) || run_has_odd_field(resource))
         owned_ns[resource] = world_now_ns();
     int64_t since_ns = owned_ns[resource];
     if (since_ns < healed_ns)
