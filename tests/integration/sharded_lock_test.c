@@ -206,6 +206,10 @@ Test(sharded, that_was_given_back_by_name_is_not_held)
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(part));
     assert_held(lock, 1);
+    assert_ok(rlock_lock(part));
+    assert_held(lock, 1);
+    assert_ok(rlock_unlock(part));
+    assert_held(lock, 1);
     assert_ok(rlock_unlock(part));
     assert_not_held(lock);
     assert_ok(rlock_lock(part));
