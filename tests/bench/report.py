@@ -62,6 +62,7 @@ RUN = """\
 make bench PEERS=all                              # all rows; writes this page and the table in choosing.md
 make bench                                        # the same without the slower of the other products
 make bench BENCH_ARGS='--only own-names'          # some rows; writes build/benchmarks.md instead
+make bench BENCH_ARGS='--only kinds --before ../old/build/tests/bench/contestants'   # beside another version: it is called raw
 build/tests/bench/speed --help                    # lists the rows
 ```
 

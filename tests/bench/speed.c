@@ -22,16 +22,17 @@
 
 typedef struct arguments {
     const char *only, *without; /* words between commas; NULL: all, and nobody */
-    const char *json, *contestants, *scratch;
+    const char *json, *contestants, *before, *scratch;
     bool unix_socket, all_peers;
 } arguments;
 
 static void usage(FILE *to)
 {
-    fputs("usage: speed [--only ROWS] [--without CONTESTANTS] [--unix] [--peers all] [--json FILE]\n"
+    fputs("usage: speed [--only ROWS] [--without CONTESTANTS] [--unix] [--peers all] [--before FOLDER] [--json FILE]\n"
           "             --contestants FOLDER SCRATCH\n"
           "Runs a redis-server of its own in the folder SCRATCH, and has the programs in FOLDER work on it.\n"
           "--unix: those that can connect to its unix socket, else all come over loopback.\n"
+          "--before: the contestants of another version's build: its rlock takes the place of raw.\n"
           "--peers all: in the rows beside other products, all of them, else a few.\n"
           "ROWS and CONTESTANTS are words between commas. Rows:\n",
           to);
@@ -73,6 +74,7 @@ static arguments parse_arguments(int argc, char **argv)
                                           {"without", required_argument, NULL, 'w'},
                                           {"json", required_argument, NULL, 'j'},
                                           {"contestants", required_argument, NULL, 'c'},
+                                          {"before", required_argument, NULL, 'b'},
                                           {"peers", required_argument, NULL, 'p'},
                                           {"unix", no_argument, NULL, 'u'},
                                           {"help", no_argument, NULL, 'h'},
@@ -84,6 +86,7 @@ static arguments parse_arguments(int argc, char **argv)
         case 'w': given.without = optarg; break;
         case 'j': given.json = optarg; break;
         case 'c': given.contestants = optarg; break;
+        case 'b': given.before = optarg; break;
         case 'p': given.all_peers = strcmp(optarg, "all") == 0; break;
         case 'u': given.unix_socket = true; break;
         case 'h': usage(stdout); exit(0);
@@ -115,6 +118,7 @@ static void set_up(bench_run *bench, const arguments *given)
     redis_version(&bench->redis, version);
     bench->url = given->unix_socket ? bench->redis.unix_url : bench->redis.tcp_url;
     bench->folder = given->contestants;
+    bench->before = given->before;
     bench->scratch = given->scratch;
     bench->without = given->without;
     bench->all_peers = given->all_peers;

@@ -13,6 +13,7 @@ typedef struct bench_run {
     bench_report report;
     const char *url;      /* of the server, for contestants in C; others know loopback alone */
     const char *folder;   /* where the contestants' programs are */
+    const char *before;   /* where another version's are, whose rlock stands in for raw; NULL: there is none */
     const char *scratch;  /* a folder for what a row writes; it goes with all that is in it */
     const char *without;  /* contestants that are to stay out, words between commas; NULL: none */
     bool all_peers;       /* other products than the usual ones take part, too */

@@ -149,7 +149,8 @@ const char *contestant_ask(bench_contestant *contestant, int ms, const char *wor
 
 static void path_of(const bench_run *bench, const char *who, char path[512])
 {
-    snprintf(path, 512, "%s/%s", bench->folder, who);
+    bool stands_in = bench->before && strcmp(who, "raw") == 0;
+    snprintf(path, 512, "%s/%s", stands_in ? bench->before : bench->folder, stands_in ? "rlock" : who);
 }
 
 bool contestant_is_there(const bench_run *bench, const char *who)
