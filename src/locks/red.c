@@ -60,14 +60,18 @@ int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner)
     return majority_ms(set, left_ms);
 }
 
+int64_t rli_red_lease_ms(const rli_composite_machine *on)
+{
+    int64_t lease_ms = on->job->lease_ms;
+    return lease_ms == RLOCK_WATCHDOG ? rli_composite_home(&on->set->base)->settings.watchdog_timeout_ms : lease_ms;
+}
+
 bool rli_red_is_valid(const rli_composite_machine *on, rlock *const *members, const uint64_t *took)
 {
-    int64_t members_ms[RLI_MEMBERS_MAX], lease_ms = on->job->lease_ms;
+    int64_t members_ms[RLI_MEMBERS_MAX], lease_ms = rli_red_lease_ms(on);
     for (size_t i = 0; i < on->set->count; i++)
         members_ms[i] = took[i] ? rli_composite_valid_in(on, members[i], took[i]) : 0;
     int64_t left_ms = majority_ms(on->set, members_ms);
-    if (lease_ms == RLOCK_WATCHDOG)
-        lease_ms = rli_composite_home(&on->set->base)->settings.watchdog_timeout_ms;
     /* A long lease is divided first, since the product may overflow. */
     int64_t least_ms = lease_ms < 100 ? lease_ms * on->set->least_valid_percent / 100
                                       : lease_ms / 100 * on->set->least_valid_percent;

@@ -13,6 +13,8 @@ extern const rli_methods rli_red_at_once, rli_red_fenced, rli_red_in_turn;
 extern const rli_sweep_rules rli_red_rules[RLI_JOB_KINDS];
 
 size_t rli_red_majority(const rli_composite *set);
+/* The lease of its job; for RLOCK_WATCHDOG the watchdog's. */
+int64_t rli_red_lease_ms(const rli_composite_machine *on);
 /* Whether the owner that has just acquired it holds a majority, with enough of the lease left. Of each of the set's
  * members, in any order, `took` has the session in which it was acquired; 0: it was not. A hold that the owner has in
  * another session is another call's. */

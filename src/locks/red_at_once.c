@@ -124,7 +124,7 @@ static rlock_status give_back(rli_composite_machine *on)
         return RLI_WAITING;
     self->asked = false;
     const rli_job *job = on->job;
-    bool may_change = rli_passes_end(&self->passes, &self->tally, rli_red_count_valid(on), job->lease_ms,
+    bool may_change = rli_passes_end(&self->passes, &self->tally, rli_red_count_valid(on), rli_red_lease_ms(on),
                                      rli_red_attempts(on->set));
     if (may_change && job->wait_ms > 0 && rli_now_ms() < self->deadline_ms)
         return rli_composite_next(on, RLI_COMPOSITE_PAUSES, RLOCK_OK);

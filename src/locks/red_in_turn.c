@@ -166,8 +166,8 @@ static rlock_status raise_tokens(rli_composite_machine *on)
 static rlock_status end_pass(voting *votes)
 {
     const rli_job *job = votes->on.job;
-    bool may_change = rli_passes_end(&votes->passes, &votes->tally, rli_red_count_valid(&votes->on), job->lease_ms,
-                                     rli_red_attempts(votes->on.set));
+    bool may_change = rli_passes_end(&votes->passes, &votes->tally, rli_red_count_valid(&votes->on),
+                                     rli_red_lease_ms(&votes->on), rli_red_attempts(votes->on.set));
     bool starts_over = may_change && job->wait_ms > 0 && rli_now_ms() < votes->deadline_ms;
     return rli_composite_next(&votes->on, starts_over ? RLI_COMPOSITE_PAUSES : RLI_COMPOSITE_DONE,
                               starts_over ? RLOCK_OK : votes->passes.status);

@@ -192,6 +192,7 @@ TimedTest(redlock, has_a_share_from_0_to_100)
     static const int64_t leases_ms[] = {1000, 99, RLOCK_WATCHDOG};
     for (int i = 0; i < 3; i++)
         assert_status(rlock_try_lock(copy, 0, leases_ms[i]), RLOCK_TIMEOUT); /* 1 % and 2 ms of drift are never left */
+    cr_assert(!strstr(rlock_last_error(), "of -1 ms"), "%s", rlock_last_error());
     assert_all_free();
 }
 
