@@ -92,6 +92,12 @@ void ends_abandon_all(int64_t watchdog_ms)
         abandon(i, longest_ms);
 }
 
+void ends_abandon_late(int64_t watchdog_ms)
+{
+    if (longest_lease_ms(watchdog_ms) > run_background_ms())
+        ends_abandon_all(watchdog_ms);
+}
+
 void ends_note_loss(const rlock_lost_event *lost, void *argument)
 {
     process *self = argument;

@@ -24,5 +24,7 @@ int64_t ends_abandoned_until_ns(int resource);
 void ends_left_behind(int object);
 /* A client is closed: what it held, or was about to. */
 void ends_abandon_all(int64_t watchdog_ms);
+/* The same, if a lease is longer than what may run late is looked for. */
+void ends_abandon_late(int64_t watchdog_ms);
 
 #endif

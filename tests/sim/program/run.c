@@ -432,8 +432,8 @@ static void *live(void *argument)
         rlock_client_close(self->client);
     operations_check(self);
     /* A silent connection may deliver later what this client has asked for twice; no client looks for it then. */
-    if (!healed && run_watchdog_ms(self) > run_background_ms())
-        ends_abandon_all(run_watchdog_ms(self));
+    if (!healed)
+        ends_abandon_late(run_watchdog_ms(self));
     timeline(thread_title(thread_self()), "has ended");
     return NULL;
 }
