@@ -149,17 +149,18 @@ static bool stood_still(const plan_object *of, const int64_t *before_ms, const i
     return still;
 }
 
-/* Nothing is said where a member changed between the questions: it may have been renewed first, and then lost. */
+/* Nothing is said where a member changed between the questions: it may have been renewed first, and then lost. Nor where
+ * other threads of the owner call: one that is not held may have been taken and given back. */
 void members_ask(const hold *held, int object, rlock *lock, rlock *const *members)
 {
     const plan_object *of = &run_of->objects[object];
     int64_t before_ms[PLAN_MEMBERS], after_ms[PLAN_MEMBERS];
-    if (!object_is_composite(of->kind) || !have_handles(of, members))
+    if (!object_is_composite(of->kind) || !have_handles(of, members) || held->calls > 0 || members_are_called(held))
         return;
     ask_all(of, members, before_ms);
     int64_t ms = rlock_valid_for(lock);
     ask_all(of, members, after_ms);
-    if (!stood_still(of, before_ms, after_ms))
+    if (!stood_still(of, before_ms, after_ms) || held->calls > 0 || members_are_called(held))
         return;
     int64_t most = made_of(of, before_ms), least = made_of(of, after_ms);
     if (ms > most + ROUNDED_MS)
