@@ -73,7 +73,7 @@ static void attend_session(rli_watchdog *watchdog, rli_session *session)
         rli_renew_due(watchdog, session);
     else if (session->renewing)
         rli_timer_heap_set(&engine->timers, &session->timer, session->deadline_ms);
-    else /* its lease was extended: it may grow old by now */
+    else /* its lease was extended: it may become old enough to be tracked */
         rli_session_schedule(engine, session, rli_now_ms());
 }
 

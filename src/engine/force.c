@@ -51,7 +51,8 @@ static rlock_status note_held(rli_forcing *forcing)
     return RLOCK_OK;
 }
 
-/* A read session may have the number of a write session, and one that has handed its hold on here has it still. */
+/* A read session may have the number of a write session, and a session that has handed its hold on within this process
+ * keeps its number. */
 static rli_session *find(rli_forced_hold hold)
 {
     rli_session *session = hold.entry->sessions;

@@ -75,7 +75,7 @@ typedef struct rli_session {
     bool looking : 1;    /* it is in a batch of looks that is under way */
     bool extended : 1;   /* meanwhile an answer has raised its deadline */
     bool sharded : 1;    /* at least one hold was taken by a sharded lock (rli_session_sharded_count) */
-    bool remembered : 1; /* a call knows it by its number, which therefore goes to no other session any more */
+    bool remembered : 1; /* a call remembers its number, which therefore goes to no other session any more */
 } rli_session;
 
 /* The session enters the phase, which must be a legal transition from its own. */

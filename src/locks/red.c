@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "client/client.h"
+#include "engine/session.h"
 #include "locks/red.h"
 #include "locks/red_keeper.h"
 #include "locks/single.h"
@@ -62,8 +63,7 @@ int64_t rli_red_valid_for(rlock *handle, const rli_owner *owner)
 
 int64_t rli_red_lease_ms(const rli_composite_machine *on)
 {
-    int64_t lease_ms = on->job->lease_ms;
-    return lease_ms == RLOCK_WATCHDOG ? rli_composite_home(&on->set->base)->settings.watchdog_timeout_ms : lease_ms;
+    return rli_lease_on_server(&rli_composite_home(&on->set->base)->engine, on->job->lease_ms);
 }
 
 bool rli_red_is_valid(const rli_composite_machine *on, rlock *const *members, const uint64_t *took)

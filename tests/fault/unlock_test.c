@@ -127,7 +127,8 @@ Test(unlock_cut, that_is_never_answered_is_told_when_its_lease_has_ended)
     cr_assert(told.all[0].hold_count == 1);
 }
 
-/* It finds nothing, which an attempt before it, not answered either, cannot have given back: the lease has ended. */
+/* The release finds nothing. The attempt before it, which was not answered, cannot have given the hold back: the lease had
+ * ended. */
 Test(unlock_cut, that_comes_after_the_lease_is_told_as_lost)
 {
     rlock *lock = held_lock();

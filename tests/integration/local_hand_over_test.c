@@ -101,7 +101,7 @@ Test(local_hand_over, leaves_the_fenced_lock_to_the_server)
     rlock_free(lock);
 }
 
-/* What is forced open, or asked for, by other values would not find a hold that was kept. */
+/* A force release that names other values of the group would not find a hold that was kept. */
 Test(local_hand_over, leaves_group_locks_to_the_server)
 {
     rlock *lock = group_of(stage.client, NAME, "ab");

@@ -373,10 +373,10 @@ static void judge_confirmed(const call *self, validity by)
         finding("%s was granted, and no replica has heard of it", self->title);
 }
 
-/* Of a shorter lease, a thread that stands still for a moment leaves little. */
+/* A shorter lease may end while its thread stands still for a moment. */
 #define SHORT_MS 50
 
-/* What is granted in half its lease, and that nobody takes away, may be relied on. */
+/* A hold may be relied on that was granted within half its lease, unless somebody has taken it away. */
 static void judge_relied_on(const call *self, validity by)
 {
     const hold *held = self->hold;
@@ -646,8 +646,7 @@ void judge_token_given(int resource, unsigned epoch, int64_t began_ns, uint64_t 
         given[resource].highest = 0;
     }
     if (token <= given[resource].highest && began_ns > given[resource].at_ns)
-        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before", what, token,
-                given[resource].highest);
+        finding("%s has token %" PRIu64 ", and %" PRIu64 " was given before", what, token, given[resource].highest);
     if (token > given[resource].highest) {
         given[resource].highest = token;
         given[resource].at_ns = world_now_ns();
