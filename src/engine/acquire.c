@@ -11,6 +11,7 @@
 #include "engine/handoff.h"
 #include "engine/holds.h"
 #include "engine/local_handoff.h"
+#include "engine/place.h"
 #include "engine/registry.h"
 #include "engine/release.h"
 
@@ -51,76 +52,6 @@ static bool may_ask(rli_wait *wait)
     attempt->waiter.asleep = !may && attempt->waiter.lead;
     rli_engine_unlock(attempt->engine);
     return may;
-}
-
-/* Returns whether the waiter before this one was handed the lock and is about to leave the queue. */
-static bool comes_next(const rli_attempt *attempt)
-{
-    const rli_waiter *before = attempt->waiter.previous;
-    return before && before->handed && !before->previous && attempt->asked->kind->parse_handoff &&
-           !attempt->engine->settings->local_hand_over;
-}
-
-/* Sleeps until this waiter is woken. If it is next in the queue, its wake-up is deferred: it wakes by itself at the
- * end of the quiet period (yield.h) at the latest. Mutex held on entry and return, not while it sleeps. False: the
- * operation has no thread and must wait. */
-static bool sleep_on(rli_attempt *attempt)
-{
-    rli_waiter *waiter = &attempt->waiter;
-    int64_t until_ms = attempt->wait.deadline_ms;
-    int64_t quiet_ms = comes_next(attempt) ? rli_yield_quiet_until(&attempt->entry->queues->yield) : 0;
-    waiter->asleep = waiter->lead;
-    waiter->deferred = quiet_ms > rli_now_ms();
-    if (waiter->deferred)
-        until_ms = rli_earlier(until_ms, quiet_ms);
-    rli_engine_unlock(attempt->engine);
-    bool slept = rli_news_sleep(&attempt->wait.news, attempt->op, until_ms);
-    rli_engine_lock(attempt->engine);
-    if (slept)
-        rli_handoff_lead_if_asked(attempt);
-    return slept;
-}
-
-/* Returns why this waiter's time in the queue ends; RLOCK_OK: it does not. */
-static rlock_status end_of_place(const rli_attempt *attempt)
-{
-    const rli_waiter *waiter = &attempt->waiter;
-    if (waiter->ended)
-        return rli_fail_text(RLOCK_UNAVAILABLE, waiter->message ? waiter->message : "the server is out of reach");
-    rlock_status status = rli_operation_check(attempt->op);
-    return status == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms ? RLOCK_TIMEOUT : status;
-}
-
-/* Sleeps until this waiter may ask the server, was handed the lock (*handed), or its wait ends. */
-static rlock_status await_place(rli_attempt *attempt, bool *handed)
-{
-    rli_waiter *waiter = &attempt->waiter;
-    rlock_status status = RLOCK_OK;
-    rli_engine_lock(attempt->engine);
-    rli_defer_note_listening(attempt);
-    waiter->deferred = false;
-    while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
-        status = end_of_place(attempt);
-        if (status == RLOCK_OK && !sleep_on(attempt))
-            status = RLI_WAITING;
-        else
-            waiter->deferred = false;
-    }
-    if (status != RLI_WAITING)
-        waiter->asks_now = false;
-    *handed = waiter->handed;
-    rli_engine_unlock(attempt->engine);
-    return status;
-}
-
-/* RLOCK_TIMEOUT promises that the server did answer. A waiter that never asked relies on an answer that the queue
- * leader got since it queued. Without one, it asks once itself. */
-static bool answered_meanwhile(rli_attempt *attempt)
-{
-    rli_engine_lock(attempt->engine);
-    bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
-    rli_engine_unlock(attempt->engine);
-    return answered;
 }
 
 /* A client that was opened lazily may know no server for the lock when the attempt's time in the queue has passed: the
@@ -326,12 +257,12 @@ static rlock_status subscribe(rli_attempt *attempt)
 static rlock_status wait_in_queue(rli_attempt *attempt)
 {
     bool handed;
-    rlock_status status = await_place(attempt, &handed);
+    rlock_status status = rli_place_await(attempt, &handed);
     if (status == RLI_WAITING)
         return status;
     if (status == RLOCK_OK && !handed)
         return next(attempt, RLI_ACQUIRE_LISTENS, RLOCK_OK);
-    if (status == RLOCK_TIMEOUT && !answered_meanwhile(attempt))
+    if (status == RLOCK_TIMEOUT && !rli_place_was_answered(attempt))
         return next(attempt, RLI_ACQUIRE_ASKS_LAST, RLOCK_OK);
     return next(attempt, RLI_ACQUIRE_UNSUBSCRIBES, status);
 }

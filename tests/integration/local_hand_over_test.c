@@ -42,6 +42,52 @@ static actor *wait_for(rlock *lock, int64_t lease_ms)
     return waiter;
 }
 
+/* --- newcomers --- */
+
+static void lock_and_unlock(actor *waiter, rlock *lock)
+{
+    assert_ok(actor_finish(waiter, 5000));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* Nobody is told that a key is deleted. A newcomer that queues behind others must not rely on what they were told
+ * before it came: it would wait for as long as the lock that was deleted had to live. */
+TimedTest(local_hand_over, newcomers_do_not_rely_on_an_old_answer)
+{
+    rlock *lock = mine();
+    foreign_hold(NAME, 3600000);
+    actor *first = wait_for(lock, RLOCK_WATCHDOG), *newcomer = actor_start();
+    freeReplyObject(server_command(stage.server, "DEL " NAME));
+    actor_begin_try(newcomer, lock, 60000, RLOCK_WATCHDOG);
+    lock_and_unlock(first, lock);
+    lock_and_unlock(newcomer, lock);
+    assert_no_keys();
+}
+
+/* However many come, the server is asked once for all of them. */
+TimedTest(local_hand_over, newcomers_do_not_all_ask)
+{
+    enum { NEWCOMERS = 20 };
+    rlock *lock = mine();
+    actor *newcomers[NEWCOMERS];
+    foreign_hold(NAME, 3600000);
+    actor *first = wait_for(lock, RLOCK_WATCHDOG);
+    monitor *tap = monitor_open();
+    for (int i = 0; i < NEWCOMERS; i++)
+        newcomers[i] = wait_for(lock, RLOCK_WATCHDOG);
+    pass_ms(1500);
+    cr_assert(monitor_ran(tap, &rli_script_lock_acquire) == 1);
+    monitor_close(tap);
+    freeReplyObject(server_command(stage.server, "DEL " NAME));
+    actor *last = wait_for(lock, RLOCK_WATCHDOG);
+    lock_and_unlock(first, lock);
+    for (int i = 0; i < NEWCOMERS; i++)
+        lock_and_unlock(newcomers[i], lock);
+    lock_and_unlock(last, lock);
+    assert_no_keys();
+}
+
 /* --- one hand-over --- */
 
 /* What the server knows of an unlock that left the lock to a waiter: nothing, if `stays`. */
