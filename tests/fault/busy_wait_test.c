@@ -111,6 +111,23 @@ TimedTest(busy_wait, never_looks_for_a_server_that_is_far_away)
     cr_assert(!looked);
 }
 
+/* The stage after waits asleep that took so long together. */
+static rli_busy_wait_stage stage_after(int64_t asleep_ns)
+{
+    answerer server = {.answers = 0, .wait = {.stage = RLI_BUSY_WAIT_TRIES_SLEEP, .left = 0, .asleep_ns = asleep_ns}};
+    begin(&server);
+    cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    end(&server);
+    return server.wait.stage;
+}
+
+/* As where client and server share a processor. */
+TimedTest(busy_wait, does_not_look_where_sleeping_is_fast)
+{
+    cr_assert(stage_after(10000) == RLI_BUSY_WAIT_SLEEPS);
+    cr_assert(stage_after(100000) == RLI_BUSY_WAIT_TRIES_LOOK);
+}
+
 /* Asks a server for which looking pays until it is looked for. */
 static void begin_looking(answerer *self)
 {
@@ -148,6 +165,19 @@ TimedTest(busy_wait, stops_looking_as_soon_as_that_takes_long)
     end(&server);
 }
 
+/* After it, client and server may share a processor, if the client sleeps. */
+TimedTest(busy_wait, tries_sleep_after_a_pause)
+{
+    answerer server = {.answers = 0};
+    begin_looking(&server);
+    cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    cr_assert(server.wait.stage == RLI_BUSY_WAIT_LOOKS);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
+    cr_assert(server.wait.stage == RLI_BUSY_WAIT_TRIES_SLEEP);
+    end(&server);
+}
+
 /* Whatever is measured here. */
 Test(busy_wait, gets_each_answer_however_it_waits)
 {
@@ -163,7 +193,8 @@ Test(busy_wait, notices_the_end_however_it_waits)
     static const rli_busy_wait_stage stages[] = {RLI_BUSY_WAIT_SLEEPS, RLI_BUSY_WAIT_LOOKS, RLI_BUSY_WAIT_TRIES_SLEEP,
                                                  RLI_BUSY_WAIT_TRIES_LOOK};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
-        answerer server = {.answers = 1, .wait = {.stage = stages[i], .left = 10, .asleep_ns = 1000000000}};
+        answerer server = {.answers = 1,
+                           .wait = {.stage = stages[i], .left = 10, .asleep_ns = 1000000000, .ended_ns = rli_now_ns()}};
         begin(&server);
         cr_assert(ask(&server) == RLI_RECEIVED_BYTES);
         cr_assert(ask(&server) == RLI_RECEIVED_END);

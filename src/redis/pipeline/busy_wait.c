@@ -21,6 +21,11 @@
 /* A busy wait goes to sleep at the first look after this time. Where others want the processor, that look may come
  * much later. */
 #define BUSY_MOST_NS 100000
+/* One that sleeps and has its answer this soon shares a processor with the server: nothing has to be woken from idling.
+ * Looking would win nothing there, and drive the two apart. */
+#define SHARED_NS 20000
+/* After such a pause in which it was idle, the scheduler often brings the two together, if the client sleeps. */
+#define PAUSE_NS 50000000
 /* No sleep counts for more: one that the server was late for must not decide. Looking counts for more, as it is looking
  * itself that takes long where others want the processor. */
 #define COUNTED_ASLEEP_NS 200000
@@ -47,13 +52,18 @@ static bool looking_pays(const rli_busy_wait *wait)
     return wait->busy_ns <= (wait->stage == RLI_BUSY_WAIT_LOOKS ? wait->asleep_ns : wait->asleep_ns / 4 * 3);
 }
 
+/* Where an answer takes longer than a busy wait may, there is nothing to win either. */
+static bool may_win(int64_t asleep_ns)
+{
+    return asleep_ns >= SHARED_NS && asleep_ns < BUSY_MOST_NS / 2 * 3;
+}
+
 /* The waits of this stage are over. */
 static void go_on(rli_busy_wait *wait)
 {
     switch (wait->stage) {
     case RLI_BUSY_WAIT_TRIES_SLEEP:
-        /* Where an answer takes longer than a busy wait may, there is nothing to win. */
-        if (wait->asleep_ns / MEASURED < BUSY_MOST_NS / 2 * 3)
+        if (may_win(wait->asleep_ns / MEASURED))
             become(wait, RLI_BUSY_WAIT_TRIES_LOOK, MEASURED);
         else
             become(wait, RLI_BUSY_WAIT_SLEEPS, SETTLED);
@@ -97,16 +107,21 @@ static void count_busy(rli_busy_wait *wait, int64_t looked_ns, int64_t slept_ns)
         wait->left = 0;
 }
 
+static bool comes_after_pause(const rli_busy_wait *wait, int64_t now_ns)
+{
+    return now_ns - wait->ended_ns >= PAUSE_NS;
+}
+
 rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *connection, int64_t deadline_ms,
                                    int wake_fd)
 {
-    if (wait->left == 0)
+    int64_t from_ns = rli_now_ns(), slept_from_ns = from_ns;
+    if (wait->left == 0 || (wait->stage == RLI_BUSY_WAIT_LOOKS && comes_after_pause(wait, from_ns)))
         go_on(wait);
     wait->left--;
     if (wait->stage == RLI_BUSY_WAIT_SLEEPS)
         return rli_connection_receive(connection, deadline_ms, wake_fd, false);
     bool busy = wait->stage != RLI_BUSY_WAIT_TRIES_SLEEP;
-    int64_t from_ns = rli_now_ns(), slept_from_ns = from_ns;
     rli_received received = RLI_RECEIVED_NOTHING;
     if (busy) {
         received = look(connection, from_ns);
@@ -114,7 +129,8 @@ rli_received rli_busy_wait_receive(rli_busy_wait *wait, const rli_connection *co
     }
     if (received == RLI_RECEIVED_NOTHING)
         received = rli_connection_receive(connection, deadline_ms, wake_fd, false);
-    int64_t slept_ns = rli_earlier(rli_now_ns() - slept_from_ns, COUNTED_ASLEEP_NS);
+    wait->ended_ns = rli_now_ns();
+    int64_t slept_ns = rli_earlier(wait->ended_ns - slept_from_ns, COUNTED_ASLEEP_NS);
     if (busy)
         count_busy(wait, slept_from_ns - from_ns, slept_ns);
     else

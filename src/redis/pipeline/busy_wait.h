@@ -24,6 +24,7 @@ typedef struct rli_busy_wait {
     unsigned failed; /* how many tries in a row have found that looking is not faster */
     /* How long the waits of the last try asleep took together, and up to as many busy ones since. */
     int64_t asleep_ns, busy_ns;
+    int64_t ended_ns; /* when the last wait that was measured ended */
 } rli_busy_wait;
 
 /* As rli_connection_receive, in one way or the other. While it looks, for 0.1 ms or for as long as others have
