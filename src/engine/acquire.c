@@ -11,7 +11,7 @@
 #include "engine/handoff.h"
 #include "engine/holds.h"
 #include "engine/local_handoff.h"
-#include "engine/place.h"
+#include "engine/queued.h"
 #include "engine/registry.h"
 #include "engine/release.h"
 
@@ -257,12 +257,12 @@ static rlock_status subscribe(rli_attempt *attempt)
 static rlock_status wait_in_queue(rli_attempt *attempt)
 {
     bool handed;
-    rlock_status status = rli_place_await(attempt, &handed);
+    rlock_status status = rli_queued_await(attempt, &handed);
     if (status == RLI_WAITING)
         return status;
     if (status == RLOCK_OK && !handed)
         return next(attempt, RLI_ACQUIRE_LISTENS, RLOCK_OK);
-    if (status == RLOCK_TIMEOUT && !rli_place_was_answered(attempt))
+    if (status == RLOCK_TIMEOUT && !rli_queued_was_answered(attempt))
         return next(attempt, RLI_ACQUIRE_ASKS_LAST, RLOCK_OK);
     return next(attempt, RLI_ACQUIRE_UNSUBSCRIBES, status);
 }

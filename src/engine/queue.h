@@ -27,7 +27,7 @@ typedef struct rli_waiter {
     bool deferred;
     /* It hears its client's own channel: it may be registered on the server. */
     bool hears;
-    bool asked_anew; /* it has let the queue leader ask, because it had no answer of its own time (place.h) */
+    bool asked_anew; /* it has let the queue leader ask, because it had no answer of its own time (queued.h) */
     bool ended; /* removed from the queue, because the server is out of reach */
     /* The lead of a pipeline (handoff.h), on the thread's stack; NULL: the operation has no thread. */
     rli_lead *lead;

@@ -1,6 +1,6 @@
-/* Place: a waiter's time in the local queue. */
+/* Queued: a waiter's time in the local queue. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/place.h"
+#include "engine/queued.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -61,7 +61,7 @@ static bool sleep_on(rli_attempt *attempt)
 }
 
 /* Returns why this waiter's time in the queue ends; RLOCK_OK: it does not. */
-static rlock_status end_of_place(const rli_attempt *attempt)
+static rlock_status why_it_ends(const rli_attempt *attempt)
 {
     const rli_waiter *waiter = &attempt->waiter;
     if (waiter->ended)
@@ -70,7 +70,7 @@ static rlock_status end_of_place(const rli_attempt *attempt)
     return status == RLOCK_OK && rli_now_ms() >= attempt->wait.deadline_ms ? RLOCK_TIMEOUT : status;
 }
 
-rlock_status rli_place_await(rli_attempt *attempt, bool *handed)
+rlock_status rli_queued_await(rli_attempt *attempt, bool *handed)
 {
     rli_waiter *waiter = &attempt->waiter;
     rlock_status status = RLOCK_OK;
@@ -78,7 +78,7 @@ rlock_status rli_place_await(rli_attempt *attempt, bool *handed)
     rli_defer_note_listening(attempt);
     waiter->deferred = false;
     while (status == RLOCK_OK && !waiter->queue_leader && !waiter->asks_now && !waiter->handed) {
-        status = end_of_place(attempt);
+        status = why_it_ends(attempt);
         if (status == RLOCK_OK && !sleep_on(attempt))
             status = RLI_WAITING;
         else
@@ -91,7 +91,7 @@ rlock_status rli_place_await(rli_attempt *attempt, bool *handed)
     return status;
 }
 
-bool rli_place_was_answered(rli_attempt *attempt)
+bool rli_queued_was_answered(rli_attempt *attempt)
 {
     rli_engine_lock(attempt->engine);
     bool answered = is_answered(attempt);
