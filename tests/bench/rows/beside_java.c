@@ -9,22 +9,26 @@
 #define WAIT_MS 20 /* the JVM's p99 */
 
 typedef struct setting {
+    const char *kind;
     int processes, threads, java_threads;
     const char *total, *share, *wait; /* what the rows are called */
+    bool ours;                        /* the share is this library's, not the JVM's */
     double least_share;               /* per cent; 0: no target */
+    double most_wait_ms;              /* 0: no target */
 } setting;
 
 /* The first is the demo's: a quarter of the threads is Java's. */
 static const setting settings[] = {
-    {3, 4, 4, "one name, beside a JVM of 4 threads: turns", "of these, the JVM's", "the JVM's turn, p99", 12},
-    {8, 1, 1, "one name, beside a JVM of 1 thread: turns", "of these, the JVM's", "the JVM's turn, p99", 0},
+    {"lock", 3, 4, 4, "one name, beside a JVM of 4 threads: turns", "of these, the JVM's", "the JVM's turn, p99", false, 12, WAIT_MS},
+    {"lock", 8, 1, 1, "one name, beside a JVM of 1 thread: turns", "of these, the JVM's", "the JVM's turn, p99", false, 0, WAIT_MS},
+    {"spin", 1, 8, 8, "spin, one name, beside a JVM of 8 threads: turns", "of these, rlock's", "the JVM's turn, p99", true, 33.3, 0},
 };
 
 static bool measure_one(bench_run *bench, const setting *of)
 {
-    mixed_side sides[MIXED_MOST + 1] = {{.who = "redisson", .kind = "lock", .threads = of->java_threads}};
+    mixed_side sides[MIXED_MOST + 1] = {{.who = "redisson", .kind = of->kind, .threads = of->java_threads}};
     for (int i = 1; i <= of->processes; i++)
-        sides[i] = (mixed_side){.who = "rlock", .kind = "lock", .threads = of->threads};
+        sides[i] = (mixed_side){.who = "rlock", .kind = of->kind, .threads = of->threads};
     if (!mixed_run(bench, sides, of->processes + 1, "bench:mixed", WARM_MS, SPAN_MS))
         return false;
     unsigned long long turns = 0;
@@ -35,7 +39,7 @@ static bool measure_one(bench_run *bench, const setting *of)
     value.unit = "a second";
     value_report(bench, &value);
     value.what = of->share;
-    value.value = turns ? 100.0 * (double)sides[0].turns / (double)turns : 0;
+    value.value = turns ? 100.0 * (double)(of->ours ? turns - sides[0].turns : sides[0].turns) / (double)turns : 0;
     value.unit = "%";
     value.least = of->least_share;
     value_report(bench, &value);
@@ -43,7 +47,7 @@ static bool measure_one(bench_run *bench, const setting *of)
     value.value = sides[0].p99_us / 1000;
     value.unit = "ms";
     value.least = 0;
-    value.most = WAIT_MS;
+    value.most = of->most_wait_ms;
     value_report(bench, &value);
     return true;
 }
