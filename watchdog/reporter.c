@@ -45,6 +45,8 @@ static void tell(rli_reporter *reporter, const rlock_lost_event *event)
     reporter->call++;
     rli_engine_unlock(reporter->engine);
     fn(event, argument);
+    if (rli_gate_is_forked(reporter->engine->gate))
+        pthread_exit(NULL); /* the function has forked: the child has no reporter, and nothing to go on with */
     rli_engine_lock(reporter->engine);
     reporter->calling = false;
     pthread_cond_broadcast(&reporter->idle);

@@ -40,8 +40,9 @@ typedef struct rlock_result {
 
 /* Called once when an operation has ended, from rlock_client_process() or, for what is still under way,
  * rlock_client_close(). `result` and what it points to are valid during the call. The function may start and cancel
- * operations, and free handles, also that of this operation. It may close the client. It must not call
- * rlock_client_process() or wait for long: other operations of the client wait meanwhile. */
+ * operations, and free handles, also that of this operation. It may close the client. It may fork: the child may return
+ * from it, and rlock_client_process() then returns RLOCK_FORKED there. It must not call rlock_client_process() or wait
+ * for long: other operations of the client wait meanwhile. */
 typedef void rlock_result_fn(const rlock_result *result, void *arg);
 
 /* A descriptor that is readable (poll, epoll, select) when rlock_client_process() has something to do. Do not read from

@@ -130,14 +130,14 @@ typedef void rlock_lost_fn(const rlock_lost_event *event, void *arg);
  * is called, rlock_valid_for() is 0 and the unlock returns RLOCK_LOST. In all other states, and for holds younger than
  * a second, a loss is found at the next renewal (a third of lockWatchdogTimeout) or when the lease has ended. */
 typedef enum rlock_tracking {
-    RLOCK_TRACKING_IDLE = 0,          /* no hold has been older than a second: nothing is tracked yet */
-    RLOCK_TRACKING_ON = 1,            /* holds that are older than a second are tracked */
-    RLOCK_TRACKING_CONNECTING = 2,    /* it is being set up, or set up anew after a connection ended */
-    RLOCK_TRACKING_DISABLED = 3,      /* lossTracking is false */
+    RLOCK_TRACKING_IDLE = 0,       /* no hold has been older than a second: nothing is tracked yet */
+    RLOCK_TRACKING_ON = 1,         /* holds that are older than a second are tracked */
+    RLOCK_TRACKING_CONNECTING = 2, /* it is being set up, or set up anew after a connection ended */
+    RLOCK_TRACKING_DISABLED = 3,   /* lossTracking is false */
     /* a server lacks it (Redis before 6.0, a proxy), or the user has no right to it */
     RLOCK_TRACKING_REFUSED = 4,
-    RLOCK_TRACKING_TOO_MANY_HOLDS = 5,/* the client has more holds than lossTrackingMaxHolds */
-    RLOCK_TRACKING_FALSE_ALARMS = 6   /* most reports were no loss: tracking rests for five minutes */
+    RLOCK_TRACKING_TOO_MANY_HOLDS = 5, /* the client has more holds than lossTrackingMaxHolds */
+    RLOCK_TRACKING_FALSE_ALARMS = 6    /* most reports were no loss: tracking rests for five minutes */
 } rlock_tracking;
 
 /* Sets *tracking to the present state; with several servers to the worst of theirs. In the states from
@@ -147,7 +147,8 @@ RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_trackin
 
 /* Calls `fn` once for each hold that is lost from now on; with unlock_waits = false also for each release
  * that the server refused. `fn` runs on a thread of the library that holds no mutex of the library. It may
- * use locks, but must not close the client.
+ * use locks, but must not close the client. If it forks, the child must end in it (_exit, or exec): its only thread
+ * ends when the function returns.
  * A client has one function: a later call replaces it, and NULL removes it. When the call returns, the former
  * function is no longer running (unless it made the call itself). `arg` must stay valid until then.
  * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no

@@ -38,7 +38,8 @@ RLOCK_API void rlock_loaded_free(rlock_loaded *loaded);
  * frees, or leaves it NULL, and *length. Any status may be returned: all callers get it, and the bytes with it, so that
  * an error may have details. It is called on the thread of one of the callers, without a mutex held, and may take as
  * long as it needs. It must not ask the same object for the same key, nor leave by longjmp() or by a C++ exception; its
- * thread may end (pthread_exit, pthread_cancel). */
+ * thread may end (pthread_exit, pthread_cancel). If it forks, rlock_singleflight_do returns RLOCK_FORKED in the
+ * child. */
 typedef rlock_status rlock_load_fn(const char *key, void *arg, void **bytes, size_t *length);
 
 typedef struct rlock_singleflight_options {

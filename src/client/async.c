@@ -54,7 +54,7 @@ static void end(rli_async *async, rlock_status status)
     if (!async->fn) {
         rli_operation_end(&async->op);
         rli_loop_remove(&async->client->loop, async);
-        rli_async_complete(async);
+        (void)rli_async_complete(async);
         return;
     }
     if (status != RLOCK_OK)
@@ -137,7 +137,7 @@ void rli_async_resume(rli_async *async)
     go_on(async);
 }
 
-void rli_async_complete(rli_async *async)
+bool rli_async_complete(rli_async *async)
 {
     rlock_client *client = async->client;
     const char *error = async->error ? async->error : "out of memory for the message";
@@ -150,7 +150,10 @@ void rli_async_complete(rli_async *async)
                                  .permit_count = async->status == RLOCK_OK ? async->permit_count : 0};
     if (async->fn)
         async->fn(&result, async->arg);
+    if (rli_gate_is_forked(&client->gate))
+        return false;
     free(async->error);
     async->discard(async);
     rli_gate_unref(&client->gate);
+    return true;
 }

@@ -52,7 +52,8 @@ void rli_async_leave(rlock_client *client);
 rli_async *rli_async_of(rli_parker *parker);
 /* Goes on with it until it must wait or has ended. The caller has taken it from the ready list. */
 void rli_async_resume(rli_async *async);
-/* Calls its function and frees it. */
-void rli_async_complete(rli_async *async);
+/* Calls its function and frees it. False: the function has forked, and this is the child, in which nothing of the
+ * client may be touched. */
+bool rli_async_complete(rli_async *async);
 
 #endif

@@ -117,6 +117,8 @@ void rlock_client_close(rlock_client *client)
     rli_reporter_stop(&client->reporter);
     rli_key_events_stop(&client->key_events);
     rli_loop_close(client);
+    if (rli_gate_is_forked(&client->gate))
+        return; /* the function of an async call has forked, and this is the child */
     rli_topology_stop(&client->topology);
     rli_gate_unref(&client->gate);
 }

@@ -96,6 +96,8 @@ static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_k
     events->calling = listener;
     pthread_mutex_unlock(&events->mutex);
     listener->fn(&event, listener->arg);
+    if (rli_gate_is_forked(&listener->client->gate))
+        pthread_exit(NULL); /* the function has forked: the child has no such thread, and nothing to go on with */
     pthread_mutex_lock(&events->mutex);
     bool there = events->calling == listener;
     events->calling = NULL;

@@ -196,12 +196,14 @@ static rli_async *take_ended(rli_loop *loop)
 }
 
 /* Calls the functions of operations that have ended. Returns whether there were any. A function may close the client:
- * then the rest has been called. */
+ * then the rest has been called. Or it has forked, and this is the child: the rest is its parent's. */
 static bool complete(rli_loop *loop)
 {
     bool any = false;
-    for (rli_async *async; (async = take_ended(loop)); any = true)
-        rli_async_complete(async);
+    for (rli_async *async; (async = take_ended(loop)); any = true) {
+        if (!rli_async_complete(async))
+            return false;
+    }
     return any;
 }
 
@@ -251,12 +253,12 @@ static void process(rlock_client *client)
     rli_async_request_gather(&loop->ready);
     rli_topology_collect(&client->topology, rli_now_ms());
     bool more = true;
-    for (int i = 0; i < ROUNDS && more; i++) {
+    for (int i = 0; i < ROUNDS && more && !rli_gate_is_forked(&client->gate); i++) {
         more = go_on(loop);
         more |= complete(loop);
     }
     rli_async_request_gather(NULL);
-    if (rli_gate_check_open(&client->gate) != RLOCK_OK)
+    if (rli_gate_check(&client->gate) != RLOCK_OK)
         return;
     rli_topology_flush(&client->topology);
     rli_ready_end(
@@ -283,7 +285,7 @@ rlock_status rlock_client_process(rlock_client *client)
     rli_gate_ref(&client->gate); /* a function that is called may close the client */
     process(client);
     atomic_store(&client->loop.processing, false);
-    status = rli_gate_check_open(&client->gate);
+    status = rli_gate_check(&client->gate);
     rli_gate_unref(&client->gate);
     pthread_setcancelstate(cancel_state, NULL);
     return status;
@@ -316,8 +318,10 @@ void rli_loop_close(rlock_client *client)
     bool any = loop->open;
     pthread_mutex_unlock(&loop->mutex);
     while (any) {
-        while (go_on(loop) || complete(loop))
+        while (!rli_gate_is_forked(&client->gate) && (go_on(loop) || complete(loop)))
             continue;
+        if (rli_gate_is_forked(&client->gate))
+            return;
         pthread_mutex_lock(&loop->mutex);
         any = loop->under_way > 0 || loop->first_ended;
         pthread_mutex_unlock(&loop->mutex);

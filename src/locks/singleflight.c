@@ -189,8 +189,9 @@ static void note_message(flight *of)
         snprintf(of->message, MESSAGE_SIZE, "the load of \"%.100s\" failed: %s", of->key, rlock_strstatus(of->status));
 }
 
-/* Loads without the mutex, which it has on return. */
-static void load_now(rlock_singleflight *self, flight *of, rlock_load_fn *load, void *arg)
+/* Loads without the mutex, which it has on return. False: the load has forked, and this is the child, which may not
+ * touch the mutex. */
+static bool load_now(rlock_singleflight *self, flight *of, rlock_load_fn *load, void *arg)
 {
     loading by = {self, of};
     void *bytes = NULL;
@@ -200,6 +201,10 @@ static void load_now(rlock_singleflight *self, flight *of, rlock_load_fn *load, 
     pthread_cleanup_push(abandon, &by);
     status = load(of->key, arg, &bytes, &length);
     pthread_cleanup_pop(0);
+    if (rli_gate_is_forked(&self->gate)) {
+        free(bytes);
+        return false;
+    }
     rlock_loaded *loaded = bytes ? make_loaded(bytes, length) : NULL;
     if (bytes && !loaded)
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for what was loaded");
@@ -211,6 +216,7 @@ static void load_now(rlock_singleflight *self, flight *of, rlock_load_fn *load, 
     of->phase = DONE;
     rli_table_remove(&self->flights, &of->link);
     rli_turn_wake_all(of->waiters);
+    return true;
 }
 
 /* --- waiting --- */
@@ -241,8 +247,10 @@ static rlock_status wait_for(rlock_singleflight *self, flight *of, const rlock_s
     rli_operation op;
     /* A loader that has ended leaves its id to whoever the system gives it to. */
     if (of->phase == LOADING && pthread_equal(of->loader, pthread_self()))
-        return rli_fail(RLOCK_INVALID, "this thread is already loading \"%.100s\"; a load function must not ask for "
-                                       "its own key", of->key);
+        return rli_fail(RLOCK_INVALID,
+                        "this thread is already loading \"%.100s\"; a load function must not ask for "
+                        "its own key",
+                        of->key);
     rlock_status status = say_closed(rli_operation_begin(&op, &self->gate, options->cancel));
     if (status != RLOCK_OK)
         return status;
@@ -253,6 +261,11 @@ static rlock_status wait_for(rlock_singleflight *self, flight *of, const rlock_s
 }
 
 /* --- the call --- */
+
+static rlock_status say_forked(void)
+{
+    return rli_fail(RLOCK_FORKED, "the singleflight was made by the parent process; make another after fork()");
+}
 
 static rlock_status check(const rlock_singleflight *self, const char *key, const rlock_singleflight_options *options,
                           rlock_load_fn *load, rlock_loaded **loaded, rlock_singleflight_options *full)
@@ -269,9 +282,7 @@ static rlock_status check(const rlock_singleflight *self, const char *key, const
                                 : "the out-parameter");
     *full = (rlock_singleflight_options)RLOCK_SINGLEFLIGHT_OPTIONS_INIT;
     rlock_status status = options ? rli_sized_read(full, options, &sized) : RLOCK_OK;
-    if (status == RLOCK_OK && rli_gate_is_forked(&self->gate))
-        return rli_fail(RLOCK_FORKED, "the singleflight was made by the parent process; make another after fork()");
-    return status;
+    return status == RLOCK_OK && rli_gate_is_forked(&self->gate) ? say_forked() : status;
 }
 
 rlock_status rlock_singleflight_do(rlock_singleflight *flights, const char *key,
@@ -297,7 +308,8 @@ rlock_status rlock_singleflight_do(rlock_singleflight *flights, const char *key,
         of->phase = LOADING;
         of->loader = pthread_self();
         pthread_mutex_unlock(&flights->mutex);
-        load_now(flights, of, load, arg);
+        if (!load_now(flights, of, load, arg))
+            return say_forked();
     }
     if (status == RLOCK_OK)
         status = take(of, loaded);

@@ -99,7 +99,7 @@ static rlock_status examine(rli_node *node, rli_operation *op, rlock_server_fn *
         fn(&server, arg);
     free(info);
     free(settings);
-    return status;
+    return rli_gate_is_forked(op->gate) ? rli_gate_check(op->gate) : status;
 }
 
 rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg)

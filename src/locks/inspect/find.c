@@ -106,7 +106,7 @@ static rlock_status take(search *self, rli_node *node, const redisReply *key)
     rlock_status status = self->what == RLOCK_FIND_LOCKS ? is_lock(self, node, key->str, &wanted) : RLOCK_OK;
     if (status == RLOCK_OK && wanted)
         self->over = !self->found(key->str + self->prefix_length, self->arg);
-    return status;
+    return rli_gate_is_forked(self->op->gate) ? rli_gate_check(self->op->gate) : status;
 }
 
 /* One SCAN and all keys in its answer. */
