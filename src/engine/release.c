@@ -106,6 +106,7 @@ static rlock_status judge_last(rli_releasing *release)
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
         return RLOCK_OK;
     rli_queue_let_leaders_ask(session->entry);
+    rli_session_not_found(release->engine, session);
     return lost(release->names);
 }
 
