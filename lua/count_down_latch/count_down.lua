@@ -14,6 +14,7 @@ if not count then
 end
 -- One write, so that none stands when another is refused.
 if tonumber(count) > 1 then
+    --@include semaphore/write_first.inc
     redis.call('decr', counter)
     return 0
 end

@@ -13,5 +13,6 @@ local counter, channel, n, existing = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
 if existing and redis.call('exists', counter) == 0 then
     return 0
 end
+--@include semaphore/write_first.inc
 redis.call('publish', channel, string.format('%.0f', redis.call('incrby', counter, n)))
 return 1

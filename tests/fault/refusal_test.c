@@ -4,6 +4,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
+#include "tests/integration/support/objects.h"
 #include "tests/support/event.h"
 
 #include <string.h>
@@ -32,6 +33,39 @@ Test(refusal, for_want_of_memory_takes_nothing_and_keeps_nothing)
     cr_assert(rlock_valid_for(lock) > 0 && pttl_of(NAME) > 0);
     assert_ok(rlock_unlock(lock));
     assert_no_keys();
+}
+
+/* Their renewals write numbers in place of others. */
+Test(refusal, for_want_of_memory_loses_no_group_lock_and_no_permit)
+{
+    const int64_t values[] = {1, 2};
+    rlock *group = stage_keep(rlock_get_group_lock_of_longs(scene.client, NAME, RLOCK_CODEC_KRYO5, values, 2));
+    rlock_permit_semaphore *permits = permits_of(scene.client, "permits");
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_set_permits(permits, 1));
+    assert_ok(rlock_permit_semaphore_try_acquire(permits, 0, RLOCK_PERMIT_WATCHDOG, &permit));
+    assert_ok(rlock_lock(group));
+    say("CONFIG SET maxmemory 1");
+    pass_ms(2 * WATCHDOG_MS);
+    cr_assert(rlock_valid_for(group) > 0 && rlock_permit_semaphore_valid_for(permits, permit.id) > 0);
+    assert_ok(rlock_permit_semaphore_release(permits, permit.id));
+    assert_ok(rlock_unlock(group));
+}
+
+Test(refusal, for_want_of_memory_keeps_no_permit_and_no_count)
+{
+    rlock_semaphore *permits = semaphore_of(scene.client, "permits");
+    rlock_count_down_latch *latch = latch_of(scene.client, "latch");
+    bool set;
+    int available = 0;
+    assert_ok(rlock_semaphore_try_set_permits(permits, 2, &set));
+    assert_ok(rlock_semaphore_try_acquire(permits, 2, 0));
+    assert_ok(rlock_count_down_latch_try_set_count(latch, 2, &set));
+    say("CONFIG SET maxmemory 1");
+    assert_ok(rlock_semaphore_release(permits, 1));
+    assert_ok(rlock_count_down_latch_count_down(latch));
+    assert_ok(rlock_semaphore_available_permits(permits, &available));
+    cr_assert(available == 1);
 }
 
 /* A master that has become a replica: renewals are refused, so the hold ends at its deadline. */

@@ -185,6 +185,38 @@ Test(refused_script, gives_permits_back_at_maxmemory)
     }
 }
 
+/* So do these, which only put a number in the place of another. */
+Test(refused_script, changes_counts_and_leases_at_maxmemory)
+{
+    static const struct {
+        const rli_script *script;
+        const char *words;
+    } changes[] = {
+        {&rli_script_semaphore_release, "1 sem semch 1 1"},
+        {&rli_script_count_down_latch_count_down, "1 latch lch"},
+        {&rli_script_permit_semaphore_renew, "1 set 1 " A " 30000"},
+    };
+    char line[200];
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        server_load(stage.server, changes[i].script, RLI_COUNTED);
+        for (int ends = 0; ends < 2; ends++) {
+            say("CONFIG SET maxmemory 0");
+            fill(1);
+            say("PERSIST sem");
+            say("SET latch 3");
+            if (ends) {
+                say("PEXPIRE sem 60000");
+                say("PEXPIRE latch 60000");
+            }
+            say("CONFIG SET maxmemory 1");
+            snprintf(line, sizeof line, "EVALSHA %s %s", changes[i].script->sha1[RLI_COUNTED], changes[i].words);
+            say(line);
+            cr_assert((server_integer(stage.server, "PTTL sem") > 0) == ends, "script %zu", i);
+            cr_assert((server_integer(stage.server, "PTTL latch") > 0) == ends, "script %zu", i);
+        }
+    }
+}
+
 /* By a user without a right to one of the commands that the script calls. Messages come behind the writes, and undo none:
  * docs/security.md. */
 Test(refused_script, leaves_nothing_half_done)
