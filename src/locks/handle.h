@@ -49,7 +49,7 @@ typedef struct rli_methods {
     /* The owner's holds there now; false: nothing that it may rely on. */
     bool (*levels)(rlock *lock, const rli_owner *owner, rli_levels *levels);
     int64_t (*valid_for)(rlock *lock, const rli_owner *owner);
-    /* The same of its hold in the session with that number, and in no other; NULL: it has no sessions itself. */
+    /* The same of its hold in the session with that number, and in no other; NULL: it has holds in many. */
     int64_t (*valid_in)(rlock *lock, const rli_owner *owner, uint64_t session);
     rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */
     rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */

@@ -43,10 +43,11 @@ typedef struct rli_job {
     int64_t answer_ms;
     rlock_cancel *cancel; /* of an acquire; NULL: none */
     uint64_t *token;      /* receives the fencing token of an acquire; NULL: not wanted */
-    /* Of a single lock: receives the number of the session in which an acquire has taken a hold; NULL: not wanted. */
+    /* Of a single or sharded lock: receives the number of the session in which an acquire has taken a hold; NULL: not
+     * wanted. Other locks, which take holds in many sessions, leave it alone. */
     uint64_t *took;
-    /* Of a single lock: a release gives back nothing but a hold of the session with that number, else it answers
-     * RLOCK_NOT_OWNER; 0: of whichever session the owner has. */
+    /* Of a single or sharded lock: a release gives back nothing but a hold of the session with that number, else it
+     * answers RLOCK_NOT_OWNER; 0: of whichever session the owner has. */
     uint64_t only;
     /* Of a single lock, which is a part of a sharded lock: a release gives back nothing but a hold that the owner has
      * taken by the sharded lock, else it answers RLOCK_NOT_OWNER; an extension of what is not held tells of such a lost

@@ -47,7 +47,7 @@ typedef struct gathering {
     int64_t patience_ms; /* longest wait for a member while others are held */
     size_t window;       /* how many members to ask together, 1: to wait for that one */
     rli_taken taken;
-    uint64_t session_number; /* in which the member that is waited for was taken; 0: not known */
+    uint64_t session_number; /* in which the member that is waited for was taken; 0: a multi or red lock */
     size_t extended;     /* of these, the first ones were extended if that was due */
     size_t refused;      /* position in the row of the member that was refused */
     rlock *refuser;      /* the member that has refused last, for the message */
@@ -139,9 +139,8 @@ static rlock_status take(gathering *all, size_t i)
     if (!all->refuser || all->on.job->wait_ms <= 0 || job.wait_ms >= REFUSED_MS)
         all->refuser = rli_row_at(&all->row, i);
     all->session_number = 0;
-    rlock *member = rli_row_at(&all->row, i);
-    job.took = member->methods->place(member).several ? NULL : &all->session_number;
-    return rli_composite_begin_part(&all->on, member, &job);
+    job.took = &all->session_number;
+    return rli_composite_begin_part(&all->on, rli_row_at(&all->row, i), &job);
 }
 
 /* The attempt has failed: what it has taken is given back, in that stage. */
@@ -464,11 +463,15 @@ rlock_status rli_multi_acquire_run(rlock *handle, const rli_job *job)
 {
     gathering all;
     rli_batch_thread thread;
+    size_t count = rli_composite_of(handle)->count;
+    uint64_t *sessions = malloc(count * sizeof *sessions);
+    if (!sessions)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for a multi lock of %zu", count);
     rli_batch_thread_begin(&thread, handle, JOBS, job->cancel);
-    begin(handle, job, NULL, malloc(rli_composite_of(handle)->count * sizeof(uint64_t)), &all);
+    begin(handle, job, NULL, sessions, &all);
     rli_batch_begin(&all.batch, handle, JOBS, NULL, &thread.drive, thread.memory);
     rlock_status status = rli_composite_run(&all.on, NULL);
     rli_batch_thread_end(&thread);
-    free(all.taken.sessions);
+    free(sessions);
     return status;
 }

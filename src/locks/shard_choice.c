@@ -110,3 +110,11 @@ bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *
     rli_engine_unlock(by.engine);
     return owed;
 }
+
+int64_t rli_shard_valid_in(const rli_composite *set, const rli_owner *owner, uint64_t session_number)
+{
+    int64_t left_ms = 0;
+    for (size_t i = 0; left_ms == 0 && i < set->count; i++)
+        left_ms = set->members[i]->methods->valid_in(set->members[i], owner, session_number);
+    return left_ms;
+}

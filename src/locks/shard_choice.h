@@ -15,5 +15,7 @@ rlock *rli_shard_choose(const rli_composite *set, const rli_owner *owner, rlock 
 int rli_shard_count(const rli_composite *set, const rli_owner *owner, rlock *part);
 /* Whether it does, or has lost such a hold and has not been told of that by an unlock. */
 bool rli_shard_is_owed(const rli_composite *set, const rli_owner *owner, rlock *part);
+/* How long the owner's hold in the session with that number is valid, whichever part it is on. */
+int64_t rli_shard_valid_in(const rli_composite *set, const rli_owner *owner, uint64_t session_number);
 
 #endif

@@ -38,6 +38,11 @@ static int64_t valid_for(rlock *handle, const rli_owner *owner)
     return part ? part->methods->valid_for(part, owner) : 0;
 }
 
+static int64_t valid_in(rlock *handle, const rli_owner *owner, uint64_t session)
+{
+    return rli_shard_valid_in(rli_composite_of(handle), owner, session);
+}
+
 static rlock_status get_shard(rlock *handle, int *shard)
 {
     size_t number;
@@ -232,9 +237,11 @@ static rlock_status choose(seeking *self)
 {
     self->taken = self->held ? self->held : part_asked(self);
     self->held = rli_shard_choose(self->on.set, rli_composite_owner(&self->on), self->taken, self->number);
-    if (self->held == self->taken)
-        return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, RLOCK_OK);
-    return rli_composite_next(&self->on, RLI_COMPOSITE_RETURNS, RLOCK_OK);
+    if (self->held != self->taken)
+        return rli_composite_next(&self->on, RLI_COMPOSITE_RETURNS, RLOCK_OK);
+    if (self->on.job->took)
+        *self->on.job->took = self->number;
+    return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, RLOCK_OK);
 }
 
 /* Gives back the part that was acquired beside the one that the owner holds, and takes that one again. */
@@ -448,6 +455,7 @@ static const rli_methods methods = {
     .room = room,
     .begin = begin,
     .valid_for = valid_for,
+    .valid_in = valid_in,
     .get_shard = get_shard,
     RLI_COMPOSITE_METHODS,
 };

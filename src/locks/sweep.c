@@ -29,6 +29,7 @@ static rli_job job_for(const rli_sweep *sweep, const rlock *member)
     rli_job job = rli_composite_job(&sweep->on, sweep->on.job->kind, answer_ms(sweep->on.job, member));
     job.lease_ms = sweep->on.job->lease_ms;
     job.sharded = sweep->rules->sharded;
+    job.only = sweep->on.job->only;
     return job;
 }
 

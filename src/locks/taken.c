@@ -16,7 +16,7 @@ void rli_taken_begin(rli_taken *taken)
 
 uint64_t rli_taken_session(const rli_taken *taken, size_t i)
 {
-    return taken->sessions ? taken->sessions[i] : 0;
+    return taken->sessions[i];
 }
 
 static int64_t member_valid_ms(const rli_taken *taken, size_t i)
@@ -27,8 +27,7 @@ static int64_t member_valid_ms(const rli_taken *taken, size_t i)
 void rli_taken_add(rli_taken *taken, uint64_t session_number)
 {
     size_t i = taken->count++;
-    if (taken->sessions)
-        taken->sessions[i] = session_number;
+    taken->sessions[i] = session_number;
     taken->valid_until_ms = rli_earlier(taken->valid_until_ms, rli_after_ms(member_valid_ms(taken, i)));
 }
 

@@ -4,6 +4,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
+#include "tests/integration/support/places.h"
 #include "tests/support/event.h"
 #include "tests/support/memory.h"
 
@@ -204,6 +205,54 @@ Test(sharded_fault, restart_during_a_hold_is_told_and_another_part_can_be_taken)
     assert_status(rlock_unlock(lock), RLOCK_LOST);
     assert_status(rlock_unlock(lock), RLOCK_NOT_OWNER);
     assert_all_parts_free();
+}
+
+/* --- in a multi lock --- */
+
+/* A multi lock of a sharded lock and another lock, which others hold. It has the sharded lock, and waits for the other;
+ * that hold is lost, and another call of its owner takes the sharded lock by itself. */
+typedef struct in_multi {
+    rlock *sharded, *multi, *others;
+    actor *waiter;
+} in_multi;
+
+static in_multi begin_in_multi(int64_t wait_ms)
+{
+    rlock *members[] = {sharded_of(scene.client, 1), lock_of(scene.client, "other")};
+    in_multi self = {.sharded = owned_by(members[0], 7),
+                     .multi = owned_by(made_of(rlock_get_multi_lock, members, 2), 7),
+                     .others = lock_of(stage.other, "other"),
+                     .waiter = actor_start()};
+    assert_ok(rlock_lock(self.others));
+    actor_begin_try(self.waiter, self.multi, wait_ms, 20000);
+    cr_assert(server_wait_exists(stage.server, NAME ":0", true, SOON_MS) && actor_asleep(self.waiter, SOON_MS));
+    foreign_vanish(NAME ":0");
+    assert_status(rlock_try_lock(self.sharded, 0, 20000), RLOCK_LOST);
+    assert_ok(rlock_try_lock(self.sharded, 0, 20000));
+    return self;
+}
+
+TimedTest(sharded_fault, hold_of_another_call_is_not_given_back_by_a_multi_lock)
+{
+    in_multi self = begin_in_multi(1000);
+    assert_status(actor_finish(self.waiter, SOON_MS), RLOCK_TIMEOUT);
+    cr_assert(rlock_valid_for(self.sharded) > 0 && pttl_of(NAME ":0") > 0);
+    assert_ok(rlock_unlock(self.sharded));
+    assert_ok(rlock_unlock(self.others));
+    assert_all_parts_free();
+    actor_end(self.waiter);
+}
+
+TimedTest(sharded_fault, hold_of_another_call_does_not_count_for_a_multi_lock)
+{
+    in_multi self = begin_in_multi(10000);
+    assert_ok(rlock_unlock(self.others));
+    assert_ok(actor_finish(self.waiter, SOON_MS));
+    assert_ok(rlock_unlock(self.sharded));
+    cr_assert(rlock_valid_for(self.multi) > 0 && pttl_of(NAME ":0") > 0);
+    assert_ok(rlock_unlock(self.multi));
+    assert_all_parts_free();
+    actor_end(self.waiter);
 }
 
 /* The sharded lock's hold was lost, and is not told yet; its part is held by its name. Many releases are under way, so that one
