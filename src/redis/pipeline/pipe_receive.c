@@ -63,6 +63,25 @@ static bool accept_reply(rli_pipe *pipe, redisReply *reply, rli_pending ***done)
     return true;
 }
 
+/* Finishes the requests of operations without a thread, and returns the others. The pipeline's mutex is held: as soon
+ * as such an operation has been told, another thread may go on with it, and end it, and its function close the client
+ * whose ready list it was on. But first that thread takes the mutex, to get the reply. */
+static rli_pending *finish_threadless(rli_pending *done, rli_wake_batch *batch)
+{
+    rli_pending *others = NULL, **end = &others;
+    for (rli_pending *pending; (pending = done);) {
+        done = pending->next;
+        if (rli_pending_is_threadless(pending)) {
+            rli_pending_finish(pending, RLI_ANSWERED, batch);
+        } else {
+            *end = pending;
+            end = &pending->next;
+        }
+    }
+    *end = NULL;
+    return others;
+}
+
 /* Matches replies with their requests and wakes the callers together. The mutex is released while they are woken, as
  * they would run into it with their next requests; it is held on entry and return. False: a reply belonged to
  * nothing. */
@@ -70,9 +89,11 @@ static bool hand_over(rli_pipe *pipe, pthread_mutex_t *mutex, redisReply *replie
 {
     rli_pending *done = NULL, **end = &done;
     rli_wake_batch batch = {0};
-    int paired = 0;
+    int paired = 0, threadless = pipe->threadless;
     while (paired < count && accept_reply(pipe, replies[paired], &end))
         paired++;
+    if (pipe->threadless < threadless)
+        done = finish_threadless(done, &batch);
     pthread_mutex_unlock(mutex);
     while (done) {
         rli_pending *pending = done;
