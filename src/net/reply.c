@@ -122,13 +122,24 @@ static size_t length_to_show(const char *text)
     return end ? (size_t)(end - text) : strlen(text);
 }
 
+/* The greatest length up to `most` that cuts no word, or at least no character. */
+static size_t length_of_words(const char *text, size_t most)
+{
+    size_t length = most;
+    while (length > 0 && text[length] != ' ')
+        length--;
+    return length > 0 ? length : rli_utf8_cut(text, most);
+}
+
 const char *rli_reply_error_text(const redisReply *reply, const char *secret, char said[RLI_ERROR_TEXT])
 {
+    static const char cut[] = "…";
     size_t length = length_to_show(reply->str);
-    if (length >= RLI_ERROR_TEXT)
-        length = rli_utf8_cut(reply->str, RLI_ERROR_TEXT - 1);
+    bool is_long = length >= RLI_ERROR_TEXT;
+    if (is_long)
+        length = length_of_words(reply->str, RLI_ERROR_TEXT - sizeof cut);
     memcpy(said, reply->str, length);
-    said[length] = 0;
+    strcpy(said + length, is_long ? cut : "");
     if (secret && tells(said, secret))
         snprintf(said, RLI_ERROR_TEXT, "(its words are not shown: the password, or a part of it, is among them)");
     return said;
@@ -160,6 +171,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
          "check that rename-command has not removed a command of docs/security.md, and that shardedSubscriptionMode "
          "is not ON with servers before Redis 7.0"},
         {"MISCONF", "the server cannot save to its disk and refuses writes"},
+        {"would overflow", "a counter under the name, or of its fencing tokens, is at its limit: use another name"},
+        {"value is not an integer", "the name, or a key that goes with it, holds what is no number: use another name"},
         {"unknown command 'EVAL", SENTINEL_PERHAPS},
         {"unknown command `EVAL", SENTINEL_PERHAPS}, /* wording of Redis 6.2 */
     };

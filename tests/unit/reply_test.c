@@ -78,6 +78,35 @@ Test(reply, error_of_a_script_is_shown_without_its_line)
     cr_assert_str_eq(rli_reply_error_text(&plain, NULL, said), "ERR in the script: no line follows");
 }
 
+#define FIFTY "a text of fifty letters, so that four of them fill "
+
+/* With a sign that it goes on, and with whole words, unless it is one word. */
+Test(reply, long_error_is_cut_behind_a_word)
+{
+    char said[RLI_ERROR_TEXT], word[260];
+    const redisReply words = error_of(FIFTY FIFTY FIFTY "a text of fifty letters, so that four of them filled more");
+    cr_assert_str_eq(rli_reply_error_text(&words, NULL, said),
+                     FIFTY FIFTY FIFTY "a text of fifty letters, so that four of them…");
+    snprintf(word, sizeof word, "%0202d", 7);
+    const redisReply fits = error_of(word);
+    cr_assert_str_eq(rli_reply_error_text(&fits, NULL, said), word);
+    memset(word, 'x', 250);
+    word[250] = 0;
+    const redisReply longer = error_of(word);
+    cr_assert(strlen(rli_reply_error_text(&longer, NULL, said)) == RLI_ERROR_TEXT - 1 && strcmp(said + 200, "…") == 0,
+              "%s", said);
+}
+
+Test(reply, refusal_for_a_number_is_advised_on)
+{
+    const redisReply full = error_of("ERR increment or decrement would overflow script: 1888, on @user_script:11.");
+    cr_assert(rli_reply_refusal(&full, "order") == RLOCK_SERVER);
+    assert_error("\"order\": ERR increment or decrement would overflow; ", "at its limit");
+    const redisReply odd = error_of("ERR value is not an integer or out of range");
+    cr_assert(rli_reply_refusal(&odd, "order") == RLOCK_SERVER);
+    assert_error("\"order\": ERR value is not an integer or out of range; ", "holds what is no number");
+}
+
 static bool broke_off(const char *text)
 {
     const redisReply reply = error_of(text);
