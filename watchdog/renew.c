@@ -205,11 +205,13 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     rli_engine *engine = batch->watchdog->engine;
     int64_t held = 0;
     session->renewing = false;
-    session->refused = !answer && batch->refused && batch->count == 1;
     if (!answer || session->phase == RLI_LOST)
         note_late(batch, session);
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
+    session->refused = RLI_NOT_REFUSED;
+    if (!answer && batch->count == 1)
+        session->refused = batch->refused;
     if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE))
         put_off(engine, session, again_ms);
     else if (rli_reply_integer(answer, &held) && held > 0)
@@ -276,7 +278,10 @@ static void close_by_asking(rli_renewal_batch *batch)
     rli_engine_lock(engine);
     if (status == RLOCK_UNAVAILABLE && batch->node && rli_now_ms() - since_ms > rli_watchdog_timeout_part(watchdog, 12))
         note_silence(watchdog, batch->node);
-    batch->refused = status == RLOCK_SERVER || (status != RLOCK_OK && batch->refused);
+    if (status == RLOCK_SERVER) /* perhaps the server did not even let the connection begin */
+        batch->refused = call.refusal ? call.refusal : RLI_REFUSED_ELSE;
+    else if (status == RLOCK_OK)
+        batch->refused = RLI_NOT_REFUSED;
     close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
     rli_call_clear(&call);
     free(owners);
@@ -299,7 +304,7 @@ static void take_up(rli_renewal_batch *batch)
     redisReply *reply = batch->pending.outcome == RLI_ANSWERED ? batch->pending.reply : NULL;
     if (batch->pending.outcome == RLI_TIMED_OUT)
         note_silence(watchdog, batch->node);
-    batch->refused = is_of_one_key(reply);
+    batch->refused = is_of_one_key(reply) ? rli_refusal_of(reply) : RLI_NOT_REFUSED;
     if (is_worth_asking(batch))
         close_by_asking(batch);
     else

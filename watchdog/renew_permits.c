@@ -101,6 +101,7 @@ void rli_renew_permits_apply(const rli_renewal_batch *batch, const redisReply *a
         int64_t there = 0;
         if (!permit)
             continue; /* released or declared lost while the renewal was under way */
+        permit->refused = batch->refused;
         permit->reason = batch->refused ? RLOCK_LOST_REFUSED : RLOCK_LOST_EXPIRED;
         if (!answers)
             rli_renewed_permit_put_off(engine, permit, again_ms);

@@ -59,6 +59,13 @@ static const char *own_name(const rli_reporter *reporter, const rli_naming *nami
     return name + (prefixes[0] ? strlen(prefixes[0]) : 0) + (prefixes[1] ? strlen(prefixes[1]) : 0);
 }
 
+/* What rlock_last_error() says while the program's function runs. */
+static void word(rlock_lost_reason reason, rli_refusal refused)
+{
+    if (reason == RLOCK_LOST_REFUSED)
+        (void)rli_fail(RLOCK_LOST, "the server refused to renew it: %s", rli_refusal_words(refused));
+}
+
 /* Reports one loss. Mutex held on entry and return, not meanwhile: `reporting` keeps the session and its name alive. */
 static void report(rli_reporter *reporter, rli_session *session)
 {
@@ -72,6 +79,7 @@ static void report(rli_reporter *reporter, rli_session *session)
         .hold_count = session->reported_count,
         .reason = session->reason,
     };
+    word(session->reason, session->refused);
     tell(reporter, &event);
     session->reporting = false;
     rli_session_settle(engine, session);
@@ -81,6 +89,7 @@ static void report_permit(rli_reporter *reporter, rli_renewed_permit *permit)
 {
     char id[RLI_PERMIT_ID_TEXT + 1];
     rli_permit_id_show(permit->id, id);
+    word(permit->reason, permit->refused);
     tell(reporter, &(rlock_lost_event){.size = sizeof(rlock_lost_event),
                                        .name = own_name(reporter, &rli_permit_naming, rli_renewed_permit_name(permit)),
                                        .hold_count = 1,

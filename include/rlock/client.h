@@ -106,7 +106,7 @@ typedef enum rlock_lost_reason {
      * The lock may have stayed locked, without an owner, until the end of the lease. */
     RLOCK_LOST_NOT_RELEASED = 3,
     /* Its validity ended because the server answered the renewal with an error, for want of a right, say
-     * (docs/security.md). */
+     * (docs/security.md). While the function of rlock_on_lost runs, rlock_last_error() says why. */
     RLOCK_LOST_REFUSED = 4
 } rlock_lost_reason;
 

@@ -108,6 +108,9 @@ const char *hold_word(const cli_hold *self)
 static void reported(const rlock_lost_event *event, void *argument)
 {
     cli_loss *self = argument;
+    if (atomic_load(&self->reason) >= 0) /* of several permits, the first says why */
+        return;
+    snprintf(self->said, sizeof self->said, "%s", rlock_last_error());
     atomic_store(&self->reason, (int)event->reason);
     eventfd_write(self->fd, 1);
 }
@@ -144,7 +147,7 @@ const char *loss_words(cli_loss *self)
     if (atomic_load(&self->reason) == RLOCK_LOST_GONE)
         return "it was forced open or deleted, or the server lost it";
     if (atomic_load(&self->reason) == RLOCK_LOST_REFUSED)
-        return "the server refused to renew it: the user lacks a right (see docs/security.md), or the server is a replica now";
+        return self->said;
     char shown[DURATION_SHOWN];
     int64_t lease_ms = self->hold->lease_ms;
     if (lease_ms != RLOCK_WATCHDOG) {

@@ -59,6 +59,7 @@ typedef struct cli_loss {
     const cli_hold *hold;
     int fd;            /* eventfd: readable once a loss was reported */
     atomic_int reason; /* the reported rlock_lost_reason; -1: none */
+    char said[128];    /* the library's words for it, with RLOCK_LOST_REFUSED */
     char words[64];    /* what loss_words() returns */
 } cli_loss;
 

@@ -44,14 +44,14 @@ static rlock_status lost(const rli_names *names)
                     rli_show_name(names->name, shown));
 }
 
-static rlock_status not_renewed(const rli_names *names)
+static rlock_status not_renewed(const rli_names *names, rli_refusal refused)
 {
     char shown[RLI_NAME_SHOWN];
     return rli_fail(
         RLOCK_LOST,
-        "lock \"%s\" expired before this unlock, because the server refused to renew it; another owner may have "
-        "changed what it protects; the user lacks a right (see docs/security.md), or the server is a replica now",
-        rli_show_name(names->name, shown));
+        "lock \"%s\" expired before this unlock, because the server refused to renew it: %s; another owner may have "
+        "changed what it protects",
+        rli_show_name(names->name, shown), rli_refusal_words(refused));
 }
 
 /* Returns the lost session to which the hold that is meant belongs; NULL: none. */
@@ -84,9 +84,10 @@ static rlock_status release_nothing(const rli_release *asked)
      * head. */
     if (rli_kind_queues_on_server(asked->kind))
         rli_session_in_doubt(engine, gone, 1);
-    bool refused = gone->reason == RLOCK_LOST_REFUSED;
+    rlock_lost_reason reason = gone->reason;
+    rli_refusal refused = gone->refused;
     rli_session_settle(engine, gone);
-    return refused ? not_renewed(asked->names) : lost(asked->names);
+    return reason == RLOCK_LOST_REFUSED ? not_renewed(asked->names, refused) : lost(asked->names);
 }
 
 /* Reads what the server answered to the last release. */

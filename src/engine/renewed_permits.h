@@ -9,6 +9,7 @@
 #include "base/timer_heap.h"
 #include "engine/names.h"
 #include "engine/permit_id.h"
+#include "net/reply.h"
 
 #include <rlock/client.h>
 #include <stdatomic.h>
@@ -26,6 +27,7 @@ typedef struct rli_renewed_permit {
     rli_timer timer;                      /* when it is renewed; while that is under way: its deadline */
     int64_t deadline_ms;                  /* until when it may be relied on */
     rlock_lost_reason reason;             /* why it was lost; or will be, if it is renewed no more */
+    rli_refusal refused;                  /* why the server has refused its latest renewal */
     char id[RLI_PERMIT_ID];
 } rli_renewed_permit;
 

@@ -13,6 +13,7 @@
 #include "engine/kind.h"
 #include "engine/owner.h"
 #include "engine/phase.h"
+#include "net/reply.h"
 
 #include <rlock/lock.h>
 #include <stdbool.h>
@@ -64,7 +65,8 @@ typedef struct rli_session {
     /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
     unsigned forced : 8;
     bool renewing : 1;   /* it is in a renewal batch that is under way */
-    bool refused : 1;    /* the server has refused its latest renewal */
+    /* why the server has refused its latest renewal; in RLI_LOST, the latest one before its loss */
+    rli_refusal refused : RLI_REFUSAL_BITS;
     bool alone : 1;      /* it goes into no batch with others: the last one was refused as a whole */
     bool queued : 1;     /* it may have a place in the server's queue */
     bool registered : 1; /* it may stand in the registry of waiters (lua/lock/waiters.inc) */

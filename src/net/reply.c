@@ -68,6 +68,35 @@ rli_reply_action rli_reply_action_of(const redisReply *reply)
     return strstr(reply->str, ": -NOREPLICAS ") || misses_key(reply->str) ? RLI_LATER : RLI_REFUSED;
 }
 
+rli_refusal rli_refusal_of(const redisReply *reply)
+{
+    /* First, since the user's name in it may be any of the others. */
+    if (starts(reply->str, "NOPERM") || misses_right(reply->str))
+        return RLI_LACKS_RIGHT;
+    /* Anywhere in the text: scripts put words before the code. */
+    if (strstr(reply->str, "OOM "))
+        return RLI_AT_MAXMEMORY;
+    if (strstr(reply->str, "MISCONF "))
+        return RLI_CANNOT_SAVE;
+    return strstr(reply->str, "READONLY ") ? RLI_IS_REPLICA : RLI_REFUSED_ELSE;
+}
+
+const char *rli_refusal_words(rli_refusal refusal)
+{
+    switch (refusal) {
+    case RLI_LACKS_RIGHT:
+        return "the user lacks a right (see docs/security.md)";
+    case RLI_AT_MAXMEMORY:
+        return "it is at its maxmemory (OOM)";
+    case RLI_CANNOT_SAVE:
+        return "it cannot save to its disk (MISCONF)";
+    case RLI_IS_REPLICA:
+        return "it is a replica now (READONLY)";
+    default:
+        return "another call for this name says why";
+    }
+}
+
 bool rli_reply_redirect(const redisReply *reply, rli_host_port *to)
 {
     /* MOVED 3999 127.0.0.1:6381; an IPv6 address contains colons itself */

@@ -24,6 +24,21 @@ typedef enum rli_reply_action {
 } rli_reply_action;
 rli_reply_action rli_reply_action_of(const redisReply *reply);
 
+/* Why a server refuses a renewal. */
+typedef enum rli_refusal {
+    RLI_NOT_REFUSED,
+    RLI_LACKS_RIGHT,
+    RLI_AT_MAXMEMORY,
+    RLI_CANNOT_SAVE,
+    RLI_IS_REPLICA,
+    RLI_REFUSED_ELSE
+} rli_refusal;
+#define RLI_REFUSAL_BITS 3
+/* What the error says. `reply` must be one. */
+rli_refusal rli_refusal_of(const redisReply *reply);
+/* In words, behind "the server refused to renew it: ". */
+const char *rli_refusal_words(rli_refusal refusal);
+
 /* Whether the error ended a script in the middle, after it may have written: for lack of a permission, of a command
  * that the server has renamed, or of a key whose slot is migrating. `reply` must be an error. */
 bool rli_reply_aborted_script(const redisReply *reply);

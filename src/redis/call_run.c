@@ -218,6 +218,7 @@ static bool judge_error(rli_call *call, rli_call_progress *run, rlock_status *st
     rli_reply_action action = rli_reply_action_of(run->answer.reply);
     run->action = action;
     call->broke_off = call->broke_off || rli_reply_aborted_script(run->answer.reply);
+    call->refusal = rli_refusal_of(run->answer.reply);
     *at_once = (action == RLI_MOVED || action == RLI_ASK) && redirect(run, action);
     bool redirected = (action == RLI_MOVED || action == RLI_ASK) && run->topology->slot_count > 1;
     *status = redirected ? say_where(call, run) : rli_reply_refusal(run->answer.reply, call->key ? call->key : "");

@@ -83,8 +83,10 @@ Test(refusal, by_a_replica_loses_the_hold_at_its_deadline)
     assert_error("READONLY");
     cr_assert(event_wait_ms(&lost.came, 2 * WATCHDOG_MS), "the loss was not told");
     assert_between(lost.all[0].at_ms, since_ms + WATCHDOG_MS * 99 / 100 - 1, until_ms + at_most_ms(100));
+    cr_assert(lost.all[0].reason == RLOCK_LOST_REFUSED);
     say("REPLICAOF NO ONE");
     assert_status(rlock_unlock(lock), RLOCK_LOST);
+    assert_error("\"" NAME "\"", "refused to renew it: it is a replica now (READONLY);");
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
 }

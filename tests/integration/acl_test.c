@@ -588,6 +588,8 @@ Test(acl, right_to_a_key_that_is_missing_is_named)
     cr_assert(server_integer(stage.server, "EXISTS app:order") == 0);
 }
 
+#define REFUSED "the server refused to renew it: the user lacks a right (see docs/security.md)"
+
 /* The holds that are renewed together with that one go on. */
 Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
 {
@@ -601,11 +603,12 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
     losses_await(&lost, 1, 60000);
     cr_assert_str_eq(lost.all[0].name, "other");
     cr_assert(lost.all[0].reason == RLOCK_LOST_REFUSED);
+    cr_assert_str_eq(lost.all[0].said, REFUSED);
     cr_assert(rlock_valid_for(locks[0]) > 0 && rlock_valid_for(locks[2]) > 0);
     say("ACL SETUSER locks ~" RIGHTS_PREFIX "*");
     assert_ok(rlock_unlock(locks[0]));
     assert_status(rlock_unlock(locks[1]), RLOCK_LOST);
-    assert_error("other\"", "refused to renew", "docs/security.md");
+    assert_error("other\"", REFUSED ";");
     assert_ok(rlock_unlock(locks[2]));
 }
 
@@ -621,6 +624,7 @@ Test(acl, right_that_is_taken_away_is_told_of_a_permit)
     say("ACL SETUSER locks -zadd");
     losses_await(&lost, 1, 60000);
     cr_assert(strcmp(lost.all[0].permit, permit.id) == 0 && lost.all[0].reason == RLOCK_LOST_REFUSED);
+    cr_assert_str_eq(lost.all[0].said, REFUSED);
 }
 
 /* The key of the hold's own end can't be written, nor the hold given back then; the lock ends by itself. */

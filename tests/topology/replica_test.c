@@ -2,6 +2,7 @@
  * not write for a while is asked again, or named. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/refusing.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/objects.h"
 #include "tests/integration/support/stage.h"
@@ -194,17 +195,7 @@ Test(unwilling, server_that_cannot_save_is_named_at_once_and_keeps_nothing)
     rlock *lock = lock_of(client, NAME), *held = lock_of(client, "held"), *kept = lock_of(client, "kept");
     assert_ok(rlock_lock(held));
     assert_ok(rlock_lock_lease(kept, 60000));
-    shell_do("mkdir '%s/dump.rdb'", server_folder(single));
-    freeReplyObject(server_command(single, "CONFIG SET save %s", "3600 1"));
-    say(single, "BGSAVE");
-    for (int64_t end_ms = limit_end_ms(10000);; pass_ms(5)) {
-        char *info = server_text(single, "INFO persistence");
-        bool failed = strstr(info, "rdb_last_bgsave_status:err");
-        free(info);
-        if (failed)
-            break;
-        cr_assert(now_ms() < end_ms, "the server can save");
-    }
+    disk_spoil(single);
     int64_t since_ms = now_ms();
     assert_status(rlock_lock(lock), RLOCK_SERVER);
     assert_between(now_ms() - since_ms, 0, at_most_ms(100));
@@ -214,10 +205,11 @@ Test(unwilling, server_that_cannot_save_is_named_at_once_and_keeps_nothing)
     cr_assert(rlock_valid_for(kept) == 0);
     cr_assert(event_wait_ms(&lost.came, 10000), "the loss was not told");
     cr_assert(strcmp(lost.all[0].name, "held") == 0);
-    shell_do("rmdir '%s/dump.rdb'", server_folder(single));
-    say(single, "CONFIG SET stop-writes-on-bgsave-error no");
+    cr_assert_str_eq(lost.all[0].said, "the server refused to renew it: it cannot save to its disk (MISCONF)");
+    disk_mend(single);
     cr_assert(server_wait_exists(single, "kept", false, 20000), "not given back");
     assert_status(rlock_unlock(held), RLOCK_LOST);
+    assert_error("\"held\"", "refused to renew it: it cannot save to its disk (MISCONF)");
     assert_ok(rlock_lock(lock));
     assert_ok(rlock_unlock(lock));
 }

@@ -133,3 +133,29 @@ Test(reply, error_before_a_script_says_that_it_has_not_written)
     cr_assert(!broke_off("READONLY You can't write against a read only replica."));
     cr_assert(!broke_off("OOM command not allowed when used memory > 'maxmemory'."));
 }
+
+/* As Redis 6.2, and as 7 and later say it; the name of a user or a key may be any of the codes. */
+Test(reply, refusal_of_a_renewal_is_named_by_what_the_server_said)
+{
+    static const struct {
+        const char *text, *words;
+    } said[] = {
+        {"NOPERM User OOM has no permissions to run the 'evalsha' command", "lacks a right"},
+        {"ERR ACL failure in script: User MISCONF has no permissions to run the 'pexpire' command script: 1888, on "
+         "@user_script:11.",
+         "lacks a right"},
+        {"OOM command not allowed when used memory > 'maxmemory'. script: 1888, on @user_script:11.", "maxmemory"},
+        {"ERR Error running script (call to f_1888): @user_script:11: @user_script: 11: -OOM command not allowed when used "
+         "memory > 'maxmemory'.",
+         "maxmemory"},
+        {"MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+         "disk (MISCONF)"},
+        {"READONLY You can't write against a read only replica.", "a replica now"},
+        {"WRONGTYPE Operation against a key holding the wrong kind of value", "another call for this name says why"},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const redisReply reply = error_of(said[i].text);
+        const char *words = rli_refusal_words(rli_refusal_of(&reply));
+        cr_assert(strstr(words, said[i].words), "%s: %s", said[i].text, words);
+    }
+}

@@ -25,9 +25,11 @@ void losses_note(const rlock_lost_event *lost, void *arg)
     losses *self = arg;
     if (self->count < LOSSES_MAX) {
         loss *entry = &self->all[self->count++];
-        *entry = (loss){lost->size, "", lost->owner, lost->named_owner, lost->hold_count, lost->reason, now_ms(), ""};
+        *entry = (loss){lost->size, "", lost->owner, lost->named_owner, lost->hold_count, lost->reason,
+                        now_ms(),   "", ""};
         snprintf(entry->name, sizeof entry->name, "%s", lost->name);
         snprintf(entry->permit, sizeof entry->permit, "%s", lost->permit ? lost->permit : "");
+        snprintf(entry->said, sizeof entry->said, "%s", rlock_last_error());
     }
     event_set(&self->came);
 }

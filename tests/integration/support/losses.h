@@ -18,6 +18,7 @@ typedef struct loss {
     rlock_lost_reason reason;
     int64_t at_ms;   /* now_ms() when it was told */
     char permit[33]; /* "": a lock */
+    char said[512];  /* rlock_last_error() meanwhile */
 } loss;
 
 typedef struct losses {
