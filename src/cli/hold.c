@@ -142,6 +142,12 @@ bool loss_happened(cli_loss *self)
     return atomic_load(&self->reason) >= 0 || hold_valid_for(self->hold) <= 0;
 }
 
+/* A lease of the user's own may end without one. */
+bool loss_is_unexplained(cli_loss *self)
+{
+    return atomic_load(&self->reason) < 0 && self->hold->lease_ms == RLOCK_WATCHDOG;
+}
+
 const char *loss_words(cli_loss *self)
 {
     if (atomic_load(&self->reason) == RLOCK_LOST_GONE)

@@ -70,6 +70,8 @@ void loss_unwatch(cli_loss *loss, rlock_client *client);
 
 /* Whether the hold is lost. The local clock is enough to know: no report has to arrive. */
 bool loss_happened(cli_loss *loss);
+/* Whether a report is to come, which says why it is lost. */
+bool loss_is_unexplained(cli_loss *loss);
 
 /* Why the hold was lost, in words; only after loss_happened() returned true. */
 const char *loss_words(cli_loss *loss);

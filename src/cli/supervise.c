@@ -129,6 +129,7 @@ int child_exit(const cli_child *self)
 
 /* --- waiting for its end, and ending it --- */
 
+#define REPORT_MS 500 /* how long the report of a loss is waited for */
 #define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
 
 /* Waits for a signal, for a loss (loss_fd -1: not for that), or for `ms` at most; passes signals on. */
@@ -154,13 +155,24 @@ static void give_up(const cli_child *child, cli_reach reach)
                                : "/proc does not show the processes that descend from rlock");
 }
 
-static void end_command(cli_child *child, const cli_signals *signals, int64_t kill_after_ms)
+/* Says why the command ends. By the local clock a loss is known some ms before its report comes. */
+static void complain_of_loss(const cli_child *child, cli_loss *loss, const cli_signals *signals)
+{
+    int64_t until_ms = rli_now_ms() + REPORT_MS;
+    while (loss_is_unexplained(loss) && rli_now_ms() < until_ms)
+        wait_a_while(child, loss->fd, signals, until_ms - rli_now_ms());
+    complain("the %s \"%s\" was lost: %s; %s", hold_word(loss->hold), loss->hold->shown, loss_words(loss),
+             child->ended ? "the command ended meanwhile" : "ending the command");
+}
+
+static void end_command(cli_child *child, cli_loss *loss, const cli_signals *signals, int64_t kill_after_ms)
 {
     int64_t kill_at_ms = rli_now_ms() + kill_after_ms;
     cli_reach reach = {0};
     bool killing = false;
     signal_all(child, SIGTERM);
     signal_all(child, SIGCONT); /* a stopped process does not handle SIGTERM */
+    complain_of_loss(child, loss, signals);
     while (child_reap(child)) {
         int64_t left_ms = kill_at_ms - rli_now_ms();
         if (killing && (reach.refused || (reach.unknown && child->ended))) {
@@ -181,15 +193,10 @@ static void end_command(cli_child *child, const cli_signals *signals, int64_t ki
 
 bool supervise(cli_child *child, cli_loss *loss, const cli_signals *signals, int64_t kill_after_ms)
 {
-    while (!loss_happened(loss)) {
-        child_reap(child);
-        if (child->ended)
-            return !loss_happened(loss);
+    for (child_reap(child); !child->ended && !loss_happened(loss); child_reap(child))
         wait_a_while(child, loss->fd, signals, hold_valid_for(loss->hold));
-    }
-    child_reap(child);
-    complain("the %s \"%s\" was lost: %s; %s", hold_word(loss->hold), loss->hold->shown, loss_words(loss),
-             child->ended ? "the command ended meanwhile" : "ending the command");
-    end_command(child, signals, kill_after_ms);
+    if (!loss_happened(loss))
+        return true;
+    end_command(child, loss, signals, kill_after_ms);
     return false;
 }

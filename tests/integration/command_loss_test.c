@@ -1,6 +1,7 @@
 /* rlock run: what becomes of the command when the lock is lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/command_stage.h"
+#include "tests/integration/support/refusing.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
@@ -149,6 +150,27 @@ Test(command_loss, a_server_that_is_gone_ends_the_command_in_time)
     int64_t begin_ms = now_ms();
     cr_assert(command_wait(c, SOON_MS) == 70);
     assert_between(now_ms() - begin_ms, 0, at_most_ms(QUICK_MS + 500));
+    command_free(c);
+}
+
+/* By the clock, it knows of the loss some moments before the library reports why; here both have slept too long. */
+Test(command_loss, a_refused_renewal_is_said_to_be_the_reason)
+{
+    char url[512];
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d?" STAGE_QUICK, server_port(stage.server));
+    command *c = command_start(url, COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    freeReplyObject(server_command(stage.server, "CONFIG RESETSTAT"));
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob -pexpire"));
+    server_await_errors(stage.server, "ERR", 2); /* by the second, it has read the first one */
+    command_signal(c, SIGSTOP);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS + QUICK_MS));
+    command_signal(c, SIGCONT);
+    cr_assert(command_wait(c, SOON_MS) == 70);
+    cr_assert_str_eq(command_err(c),
+                     "rlock: the lock \"" NAME "\" was lost: the server refused to renew it: the user lacks a "
+                     "right (see docs/security.md); ending the command\n");
     command_free(c);
 }
 
