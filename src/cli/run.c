@@ -1,5 +1,6 @@
 /* rlock run: runs a command while holding a lock. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/hold.h"
 #include "cli/message.h"
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <rlock/inspect.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,9 @@ static char **environment_with(const char *more)
 }
 
 /* --- taking and giving back --- */
+
+#define GIVE_BACK_MS 3000 /* how long a release is tried */
+#define AGAIN_MS     250  /* pause between two tries */
 
 static const char *permits(const cli_hold *hold)
 {
@@ -181,21 +186,62 @@ static void complain_of_lock(const cli_hold *hold, rlock_status status)
             hold->shown, why);
 }
 
+static bool was_refused(rlock_status status, const char *advice)
+{
+    return status == RLOCK_SERVER && strstr(rlock_last_error(), advice);
+}
+
+/* Whether the server refuses all writes for now, so that the release did nothing and may be repeated. */
+static bool is_refused_for_now(rlock_status status)
+{
+    return was_refused(status, "the server is at its maxmemory") || was_refused(status, "the server cannot save");
+}
+
+/* Whether only the waiters were not told: the message comes last. */
+static bool is_untold(rlock_status status)
+{
+    return was_refused(status, "allow the ACL user all channels");
+}
+
+/* Of a right to a command it is not known whether the release needs it, or its message. */
+static bool is_uncertain(rlock_status status)
+{
+    return status == RLOCK_UNKNOWN || was_refused(status, "allow the ACL user") ||
+           was_refused(status, "rename-command");
+}
+
 /* Permits of a plain semaphore have no lease, so the user must know that they are still taken. */
 static void complain_of_permits(const cli_hold *hold, rlock_status status)
 {
+    const char *why = rlock_last_error();
     if (status == RLOCK_LOST)
         complain("the permit of the semaphore \"%s\" was lost before the command ended", hold->shown);
-    else if (status == RLOCK_UNKNOWN)
-        complain("it is unknown whether %d %s came back: %s", hold->permits, permits(hold), rlock_last_error());
+    else if (is_untold(status))
+        complain("%d %s came back, but waiters were not notified: %s", hold->permits, permits(hold), why);
+    else if (hold->leased && status != RLOCK_UNKNOWN)
+        complain("could not release %d %s, which will expire: %s", hold->permits, permits(hold), why);
+    else if (is_uncertain(status))
+        complain("it is unknown whether %d %s came back: %s", hold->permits, permits(hold), why);
     else
-        complain("could not release %d %s%s: %s", hold->permits, permits(hold),
-                 hold->leased ? ", which will expire" : "", rlock_last_error());
+        complain("could not release %d %s; redis-cli incrby %s %d makes up for that: %s", hold->permits, permits(hold),
+                 hold->typed, hold->permits, why);
+}
+
+/* Tries for some seconds with permits that would never be available again. */
+static rlock_status try_to_give_back(cli_hold *hold)
+{
+    int64_t until_ms = rli_now_ms() + GIVE_BACK_MS;
+    rlock_status status = hold_give_back(hold);
+    while (hold->semaphore && is_refused_for_now(status) && rli_now_ms() < until_ms) {
+        poll(NULL, 0, AGAIN_MS);
+        status = hold_give_back(hold);
+    }
+    return status;
 }
 
 /* Releases the hold. `code`: the exit status of the command, or of what prevented it. Returns the exit status for
  * rlock, after a message on stderr if the release failed. The command's exit status is kept, unless another owner may
- * have held the lock while the command ran. */
+ * have held the lock while the command ran, or it is 0 and permits may never be available again. */
 static int give_back(cli_hold *hold, int code)
 {
     bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;
@@ -203,14 +249,15 @@ static int give_back(cli_hold *hold, int code)
         hold_give_back(hold); /* of several permits, releases those that are left */
     if (lost)
         return code;
-    rlock_status status = hold_give_back(hold);
+    rlock_status status = try_to_give_back(hold);
     if (status == RLOCK_OK)
         return code;
     if (hold->lock)
         complain_of_lock(hold, status);
     else
         complain_of_permits(hold, status);
-    return status == RLOCK_LOST ? EXIT_LOST : code;
+    bool missing = hold->semaphore && !is_untold(status);
+    return status == RLOCK_LOST ? EXIT_LOST : missing && code == EXIT_DONE ? exit_for(status) : code;
 }
 
 /* --- the command --- */
