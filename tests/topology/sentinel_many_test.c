@@ -4,6 +4,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
+#include "tests/support/port.h"
 #include "tests/topology/support/clients.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define NAMED 1000
 #define SOON_MS 30000
 
-enum { LOOKS, MESSAGES, ROUNDS }; /* notes */
+enum { LOOKS, MESSAGES, ROUNDS, LISTENERS }; /* notes */
 
 static impostor *sentinel, *master;
 
@@ -70,6 +71,41 @@ Test(sentinel_many, others_are_not_all_listened_to)
                                     impostor_port(sentinel)), "order");
     cr_assert(impostor_await(sentinel, LOOKS, 5, SOON_MS), "the client does not look");
     cr_assert(tasks_named("rlock-") < 100, "%d threads", tasks_named("rlock-"));
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+}
+
+/* Names, each time, 60 others that were never named before. All are itself: its address, with more zeros. */
+static bool name_strangers(impostor_peer *peer, const char *request)
+{
+    static int named;
+    char text[300];
+    impostor_note(peer->of, LISTENERS, strstr(request, "\r\nSUBSCRIBE\r\n") != NULL);
+    if (!strstr(request, "SENTINELS"))
+        return watch(peer, request);
+    impostor_note(peer->of, LOOKS, 1);
+    bool taken = impostor_say(peer, "*60\r\n");
+    for (int i = 0; i < 60 && taken; i++, named++) {
+        snprintf(text, sizeof text, "127.0.%0*d.%0*d", 1 + named / 100, 0, 2 + named % 100, 1);
+        taken = impostor_say(peer, "*4\r\n$2\r\nip\r\n") && impostor_say_bulk(peer, text);
+        snprintf(text, sizeof text, "%d", port_held(peer->fd));
+        taken = taken && impostor_say(peer, "$4\r\nport\r\n") && impostor_say_bulk(peer, text);
+    }
+    return taken;
+}
+
+/* Each confirmation of a subscription begins a round, which meets others. */
+Test(sentinel_many, strangers_are_not_met_without_end)
+{
+    static int port;
+    master = impostor_start(be_master, NULL);
+    port = impostor_port(master);
+    sentinel = impostor_start(name_strangers, &port);
+    int64_t since_ms = now_ms();
+    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&scanInterval=100&timeout=1000",
+                                    impostor_port(sentinel)), "order");
+    cr_assert(impostor_await(sentinel, LOOKS, 20, SOON_MS), "the client does not look");
+    int64_t most = 1 + 32 * (1 + (now_ms() - since_ms) / 5000), listeners = impostor_noted(sentinel, LISTENERS);
+    cr_assert(listeners > 1 && listeners <= most, "%lld connections to listen", (long long)listeners);
     assert_ok(rlock_try_lock(lock, 0, SOON_MS));
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host_port.h"
 
@@ -13,6 +14,9 @@
 
 /* How many others a sentinel may name. Each is listened to, with a connection and a thread. */
 #define SENTINELS_MOST 32
+/* Within this time so many are met at most. For the confirmation of the subscription at each begins a round: a sentinel
+ * that names others each time that it is asked would keep the rounds going, one after the other. */
+#define MEETING_MS 5000
 
 /* A sentinel whose messages wake the topology's thread. The discovery listens to all sentinels: one that is cut off,
  * or that waits for the last replica, publishes nothing while others do. */
@@ -125,6 +129,33 @@ static rlock_status ask(rli_topology *topology, rli_operation *op, rli_node *sen
     return status == RLOCK_OK ? rli_topology_keeps_changing(sentinel) : status;
 }
 
+static bool is_heard(const rli_topology *topology, const rli_node *sentinel)
+{
+    const heard *own = topology->heard;
+    while (own && own->sentinel != sentinel)
+        own = own->next;
+    return own != NULL;
+}
+
+/* Whether one more sentinel may be met, which is counted. */
+static bool may_meet(rli_topology *topology)
+{
+    if (rli_now_ms() - topology->meeting_since_ms >= MEETING_MS) {
+        topology->meeting_since_ms = rli_now_ms();
+        topology->met = 0;
+    }
+    if (topology->met == SENTINELS_MOST)
+        return false;
+    topology->met++;
+    return true;
+}
+
+/* Whether a sentinel that another one names belongs in the list. */
+static bool is_welcome(rli_topology *topology, const rli_node *sentinel)
+{
+    return rli_nodes_is_current(&topology->sentinels, sentinel) || is_heard(topology, sentinel) || may_meet(topology);
+}
+
 /* Replaces the list of sentinels by this one and those that it knows. */
 static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sentinel)
 {
@@ -140,18 +171,11 @@ static void meet_others(rli_topology *topology, rli_operation *op, rli_node *sen
         rli_node *node;
         if (port && *host &&
             rli_topology_meet(topology, &topology->sentinels, host, strlen(host), rli_port_read(port, strlen(port)),
-                              &sentinel->address, &node) == RLOCK_OK)
+                              &sentinel->address, &node) == RLOCK_OK &&
+            is_welcome(topology, node))
             rli_topology_name(topology, &topology->sentinels, node);
     }
     freeReplyObject(reply);
-}
-
-static bool is_heard(const rli_topology *topology, const rli_node *sentinel)
-{
-    const heard *own = topology->heard;
-    while (own && own->sentinel != sentinel)
-        own = own->next;
-    return own != NULL;
 }
 
 static void listen_to(rli_topology *topology, rli_node *sentinel)

@@ -70,6 +70,8 @@ struct rli_topology {
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
+    int met;                    /* likewise: how many it has met since meeting_since_ms */
+    int64_t meeting_since_ms;
     /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
     rlock_cancel *news;
     bool cut_short;             /* news ended the last round */
