@@ -967,13 +967,14 @@ Test(yaml, a_file_with_any_byte_changed_is_read_or_refused, .lasts = 11)
 Test(yaml, a_file_that_nests_or_unfolds_without_end_is_refused)
 {
     static const char *const pieces[] = {"[", "{", "- ", "? ", "{a: "};
-    static char text[32 << 10];
+    static char text[64 << 10];
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t length = strlen(pieces[i]), size = 0;
-        for (; size + length < sizeof text / 8; size += length)
+        for (; size + length < sizeof text; size += length)
             memcpy(text + size, pieces[i], length);
         text[size] = 0;
         assert_status(load_text(text), RLOCK_INVALID);
+        assert_error("yaml:1: more than 100");
     }
     size_t size = (size_t)sprintf(text, "singleServerConfig:\n  address: redis://h:1\n  <<: &m0 {database: 1}\n");
     for (int level = 1; level < 12; level++) {

@@ -16,6 +16,10 @@
 #define MERGES_MAX        300
 #define NESTED_MERGES_MAX 20
 
+/* How many lists and mappings may be one within the other. Redisson's file has five. libyaml takes a time for each word
+ * that grows with their number: seconds for a file of brackets. */
+#define NESTED_MAX 100
+
 /* Redisson looks for the sections in this order and takes the first that it finds. */
 static const struct section {
     const char *name;
@@ -242,6 +246,33 @@ static rlock_status no_yaml(const rli_yaml_loader *loader, const yaml_parser_t *
                     parser->context ? parser->context : "");
 }
 
+/* Reads on until more than NESTED_MAX lists and mappings are open: then returns the line; 0: that never happens. What
+ * is no YAML ends it, too, and is found again. */
+static size_t find_nested(yaml_parser_t *parser)
+{
+    int open = 0;
+    size_t line = 0;
+    bool goes_on = true;
+    yaml_event_t event;
+    while (goes_on && yaml_parser_parse(parser, &event)) {
+        open += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        open -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        if (open > NESTED_MAX)
+            line = event.start_mark.line + 1;
+        goes_on = line == 0 && event.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&event);
+    }
+    return line;
+}
+
+static rlock_status refuse_nested(rli_yaml_loader *loader, yaml_parser_t *parser)
+{
+    size_t line = find_nested(parser);
+    return line == 0 ? RLOCK_OK
+                     : rli_fail(RLOCK_INVALID, "%s:%zu: more than %d lists and keys are one within the other",
+                                loader->file, line, NESTED_MAX);
+}
+
 static rlock_status read_document(rli_yaml_loader *loader, yaml_parser_t *parser)
 {
     if (!yaml_parser_load(parser, &loader->document))
@@ -269,6 +300,18 @@ static rlock_status warn_of_unset(void *arg, size_t line, const char *name, size
                          (int)(length > 60 ? 60 : length), name);
 }
 
+static rlock_status parse(rli_yaml_loader *loader, const char *text, size_t length,
+                          rlock_status (*read)(rli_yaml_loader *, yaml_parser_t *))
+{
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    rlock_status status = read(loader, &parser);
+    yaml_parser_delete(&parser);
+    return status;
+}
+
 static rlock_status read_text(rli_yaml_loader *loader, const char *path)
 {
     char *raw, *text;
@@ -280,14 +323,9 @@ static rlock_status read_text(rli_yaml_loader *loader, const char *path)
     free(raw);
     if (status != RLOCK_OK)
         return status;
-    yaml_parser_t parser;
-    if (yaml_parser_initialize(&parser)) {
-        yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-        status = read_document(loader, &parser);
-        yaml_parser_delete(&parser);
-    } else {
-        status = rli_fail(RLOCK_NO_MEMORY, "out of memory for the configuration file");
-    }
+    status = parse(loader, text, length, refuse_nested);
+    if (status == RLOCK_OK)
+        status = parse(loader, text, length, read_document);
     free(text);
     return status;
 }
