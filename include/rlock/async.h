@@ -8,7 +8,11 @@
  * the options.
  *
  * While the program does not call rlock_client_process(), operations go on in the background, several times a second,
- * and holds are renewed; only the functions wait to be called. */
+ * and holds are renewed; only the functions wait to be called.
+ *
+ * Acquires, extensions and unlocks of one owner on one lock (not one that is made of others) are carried out in the
+ * order in which they were begun. But an acquire that has to wait for the lock holds up none of them: begin what needs
+ * the lock when the function of the acquire is called. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLOCK_ASYNC_H
 #define RLOCK_ASYNC_H

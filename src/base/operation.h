@@ -27,6 +27,7 @@
 typedef struct rli_turn {
     struct rli_turn *next;
     rli_parker *parker;
+    int64_t first_until_ms; /* of a session's turns: until then, threads that came later let it go first */
     bool joined;
 } rli_turn;
 

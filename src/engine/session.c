@@ -38,28 +38,45 @@ int rli_session_attempts(const rli_session *session)
 
 /* --- turns --- */
 
-/* Whether threads have waited longer for the turn. Otherwise some that come again and again could keep one from it for
- * ever. Operations without a thread do not count: nobody may process them for a while. */
-static bool others_come_first(const rli_session *session, const rli_operation *op)
+/* For so long, threads that come later let an operation without a thread go first that was carried out in vain. The
+ * watchdog goes on with it every 100 ms; should nobody do so, no thread waits for it. */
+#define LET_FIRST_MS 250
+
+/* Until when others come first that have waited longer for the turn; RLI_NEVER: as long as they wait; 0: none do.
+ * Otherwise some that come again and again could keep one from it for ever. */
+static int64_t others_first_until(const rli_session *session, const rli_operation *op)
 {
-    const rli_turn *other = op->turn.joined ? op->turn.next : session->cold->turns;
-    while (other && other->parker->ready)
-        other = other->next;
-    return other;
+    int64_t until_ms = 0;
+    for (rli_turn *other = op->turn.joined ? op->turn.next : session->cold->turns; other; other = other->next) {
+        if (!other->parker->ready || rli_operation_is_async(op))
+            return RLI_NEVER;
+        if (other->first_until_ms > until_ms)
+            until_ms = other->first_until_ms;
+    }
+    return until_ms > 0 && until_ms > rli_now_ms() ? until_ms : 0;
+}
+
+/* Joins those that wait for the turn. */
+static void join_turns(rli_session *session, rli_operation *op)
+{
+    op->turn.first_until_ms = op->turn.joined && rli_operation_is_async(op) ? rli_after_ms(LET_FIRST_MS) : 0;
+    rli_turn_join(&session->cold->turns, &op->turn);
 }
 
 /* Waits until the session is not busy, and nobody comes first. */
 static rlock_status await_turn(rli_engine *engine, rli_session *session, rli_operation *op, int64_t until_ms)
 {
-    while (session->busy || others_come_first(session, op)) {
+    int64_t first_ms;
+    while ((first_ms = others_first_until(session, op)) || session->busy) {
         rlock_status status = rli_operation_check(op);
         if (status != RLOCK_OK)
             return status;
         if (rli_now_ms() >= until_ms)
             return rli_fail(RLOCK_TIMEOUT, "another call of the same owner used the lock during the whole wait");
-        rli_turn_join(&session->cold->turns, &op->turn);
+        join_turns(session, op);
+        int64_t sleep_ms = session->busy ? until_ms : rli_earlier(until_ms, first_ms);
         rli_engine_unlock(engine);
-        bool slept = rli_operation_sleep(op, until_ms);
+        bool slept = rli_operation_sleep(op, sleep_ms);
         rli_engine_lock(engine);
         if (!slept)
             return RLI_WAITING;
