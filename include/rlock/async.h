@@ -46,7 +46,9 @@ typedef struct rlock_result {
  * rlock_client_close(). `result` and what it points to are valid during the call. The function may start and cancel
  * operations, and free handles, also that of this operation. It may close the client. It may fork: the child may return
  * from it, and rlock_client_process() then returns RLOCK_FORKED there. It must not call rlock_client_process() or wait
- * for long: other operations of the client wait meanwhile. */
+ * for long: other operations of the client wait meanwhile, and go on in the background only. So a blocking call there
+ * takes a tenth of a second or more if it waits for one of them, as for an earlier call of the same owner on the same
+ * lock. */
 typedef void rlock_result_fn(const rlock_result *result, void *arg);
 
 /* A descriptor that is readable (poll, epoll, select) when rlock_client_process() has something to do. Do not read from

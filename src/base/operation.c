@@ -54,11 +54,22 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     rli_cancel_enter(cancel, &op->watch, parker);
 }
 
+static _Thread_local rli_preparation preparation;
+
+rli_preparation rli_operation_prepare(rli_preparation next)
+{
+    rli_preparation before = preparation;
+    preparation = next;
+    return before;
+}
+
 rlock_status rli_operation_begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel)
 {
     rlock_status status = rli_gate_check(gate);
     if (status != RLOCK_OK)
         return status;
+    if (preparation.prepare)
+        preparation.prepare(preparation.arg);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &op->cancel_state);
     rli_parker_init(&op->own);
     begin(op, gate, cancel, &op->own);

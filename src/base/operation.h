@@ -78,6 +78,16 @@ rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_c
 /* The same for a part of `whole`, neither of which has a thread, that waits by itself: other parts may wait at the same
  * time. It is put on the list of `parts` when it is woken. `gate` may be closed. */
 void rli_operation_begin_among(rli_operation *op, rli_gate *gate, rli_operation *whole, struct rli_parts *parts);
+
+typedef struct rli_preparation {
+    void (*prepare)(void *arg); /* NULL: nothing is called */
+    void *arg;
+} rli_preparation;
+
+/* From now on, this thread calls prepare(arg) whenever it begins an operation that it may sleep in: that sends what the
+ * thread has put off, which the operation may wait for. Returns what it called before. */
+rli_preparation rli_operation_prepare(rli_preparation preparation);
+
 /* No thread may wake the operation any more, except through its token or the gate. */
 void rli_operation_end(rli_operation *op);
 

@@ -245,19 +245,29 @@ static void hush_timer(rli_loop *loop)
     (void)got; /* fails when the timer is a moment late: it is read the next time */
 }
 
+/* A function that process() calls makes a blocking call. */
+static void send_gathered(void *arg)
+{
+    rlock_client *client = arg;
+    if (rli_gate_check(&client->gate) == RLOCK_OK)
+        rli_topology_flush(&client->topology);
+}
+
 static void process(rlock_client *client)
 {
     rli_loop *loop = &client->loop;
     rli_ready_begin(&loop->ready);
     hush_timer(loop);
-    rli_async_request_gather(&loop->ready);
+    const rli_ready *gathered = rli_async_request_gather(&loop->ready);
+    rli_preparation before = rli_operation_prepare((rli_preparation){send_gathered, client});
     rli_topology_collect(&client->topology, rli_now_ms());
     bool more = true;
     for (int i = 0; i < ROUNDS && more && !rli_gate_is_forked(&client->gate); i++) {
         more = go_on(loop);
         more |= complete(loop);
     }
-    rli_async_request_gather(NULL);
+    rli_operation_prepare(before);
+    rli_async_request_gather(gathered);
     if (rli_gate_check(&client->gate) != RLOCK_OK)
         return;
     rli_topology_flush(&client->topology);

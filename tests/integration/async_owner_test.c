@@ -65,6 +65,39 @@ Test(async_owner, call_that_a_function_begins_does_not_overtake)
 
 /* --- beside blocking calls --- */
 
+typedef struct unlocking {
+    rlock *lock;
+    called extended;
+    rlock_status status;
+    int64_t took_ms;
+    int times;
+} unlocking;
+
+static void extend_and_unlock(const rlock_result *result, void *arg)
+{
+    unlocking *self = arg;
+    assert_ok(result->status);
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_extend_async(self->lock, 20000, NULL, called_note, &self->extended));
+    self->status = rlock_unlock(self->lock);
+    self->took_ms = now_ms() - since_ms;
+    self->times++;
+}
+
+/* What a function has begun has left when it then blocks. The answer is read in the background, ten times a second. */
+TimedTest(async_owner, blocking_call_in_a_function_waits_for_nothing_that_was_not_sent)
+{
+    unlocking all = {.lock = owned_by(lock_of(stage.client, NAME), OWNER)};
+    assert_ok(rlock_lock(all.lock)); /* the server gets the scripts */
+    assert_ok(rlock_extend(all.lock, 20000));
+    assert_ok(rlock_unlock(all.lock));
+    assert_ok(rlock_lock_async(all.lock, NULL, extend_and_unlock, &all));
+    called_await_count(stage.client, &all.times, 1);
+    assert_ok(all.status);
+    assert_ok(called_await(stage.client, &all.extended));
+    assert_between(all.took_ms, 0, 130);
+}
+
 typedef struct extending {
     rlock *lock;
     atomic_bool stop;
