@@ -59,7 +59,8 @@ RLOCK_API int rlock_client_fd(rlock_client *client);
 /* Does what can be done now without waiting: sends requests, reads answers, and calls the functions of operations that
  * have ended. Never waits for the server. Call it when rlock_client_fd() is readable; at other times it does no harm.
  * Any thread, but one at a time. If another thread closes the client meanwhile, that may return before a function that
- * is being called has returned.
+ * is being called has returned. Once another thread may have begun to close the client, begin this call only while
+ * there is a handle that was made from the client: without one, closing frees the client.
  * RLOCK_OK; RLOCK_INVALID: another thread or a function of this client is in it; RLOCK_CLOSED, RLOCK_FORKED; and
  * RLOCK_NO_MEMORY, as rlock_client_fd(). */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_process(rlock_client *client);
