@@ -25,8 +25,9 @@ end)
 if mine < total then
     return { 0 }
 end
--- Removes nothing: a server at its maxmemory refuses HSET to a script that has written nothing yet (lock/waiters.inc).
-redis.call('hdel', group, '')
+-- Removes nothing, and may be refused: a server at its maxmemory refuses HSET to a script that has written nothing yet
+-- (lock/waiters.inc).
+redis.pcall('hdel', group, '')
 for _, ends in ipairs(parts) do
     local old, words = redis.call('hmget', group, unpack(ends)), {}
     for i, name in ipairs(ends) do

@@ -15,8 +15,9 @@ local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local score = string.format('%.0f', now + lease_ms)
 local answers = {}
--- Removes nothing: a server at its maxmemory refuses ZADD to a script that has written nothing yet (lock/waiters.inc).
-redis.call('zrem', permits, '')
+-- Removes nothing, and may be refused: a server at its maxmemory refuses ZADD to a script that has written nothing yet
+-- (lock/waiters.inc).
+redis.pcall('zrem', permits, '')
 for i = 1, n, AT_ONCE do
     local longer = {}
     for k, expiry in ipairs(redis.call('zmscore', permits, some(ids, i, n))) do
