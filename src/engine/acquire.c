@@ -224,6 +224,7 @@ static rlock_status begin_waiting(rli_attempt *attempt)
         join_queue(attempt);
     else
         status = rli_fail(RLOCK_NO_MEMORY, "out of memory for a wait");
+    attempt->waiter.has_asked = true;
     /* It may be told that it is its turn, so it must listen, also if it is not queue leader. */
     attempt->waiter.asks_now = status == RLOCK_OK && attempt->own_channel && !attempt->waiter.queue_leader;
     rli_engine_unlock(attempt->engine);

@@ -407,8 +407,8 @@ static rlock_status end_request(rli_attempt *attempt, ask_frame *asking, rlock_s
     become(attempt, RLI_ASKS_NOTHING);
     rli_session_end_turn(attempt->session);
     note_doubt(attempt, asking, status);
-    if (status == RLOCK_OK && attempt->entry->queues)
-        attempt->entry->queues->answered_ms = asking->call.sent_ms;
+    if (status == RLOCK_OK)
+        rli_queue_note_answer(attempt->entry, asking->call.sent_ms);
     if (status == RLOCK_OK)
         return read_answer(attempt, &asking->call, asking->lease_ms, again_ms);
     if (status == RLOCK_UNAVAILABLE && rli_now_ms() < rli_operation_attempts_until(attempt->op))

@@ -43,6 +43,8 @@ struct rli_engine {
     rli_entry_group *groups; /* the entries of group locks */
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_queue_number;
+    int not_found; /* how many holds were noted since not_found_since_ms (not_found.h) */
+    int64_t not_found_since_ms;
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
     rli_contended contended;

@@ -27,7 +27,8 @@ typedef struct rli_queue {
 /* The local waiters for one name; allocated when the first one comes. */
 typedef struct rli_queues {
     rli_queue of[RLI_QUEUES]; /* indexed by rli_queueing */
-    int64_t answered_ms;      /* when the latest acquire that the server has answered was sent */
+    int64_t answered_ms;      /* when the server last answered an acquire for the name, */
+    int64_t asked_ms;         /* and when the latest of those that it has answered was sent */
     /* The session whose hold is kept for a local waiter (local_handoff.h); NULL: none. */
     struct rli_session *kept;
     rli_yield yield; /* of waiters of kinds that hand over here (rli_kind_hands_over_here) */

@@ -144,7 +144,7 @@ void rli_handoff_lead_if_asked(rli_attempt *attempt)
 
 static void take(rli_waiter *waiter, const rli_grant_info *gain)
 {
-    waiter->session->entry->queues->answered_ms = gain->sent_ms;
+    rli_queue_note_answer(waiter->session->entry, gain->sent_ms);
     if (rli_grant_apply(rli_attempt_of(waiter), gain) == RLOCK_OK)
         waiter->handed = true;
     else

@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "engine/async_release.h"
 #include "engine/engine.h"
+#include "engine/not_found.h"
 #include "engine/queue.h"
 #include "engine/session.h"
 

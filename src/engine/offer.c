@@ -51,7 +51,7 @@ bool rli_offer_take(rli_attempt *attempt, rlock_status *status)
     const rli_acquire_result verdict = {.grant = RLI_GRANTED};
     const rli_grant_info gain = {
         .verdict = &verdict, .lease_ms = told_ms, .sent_ms = attempt->offered_from_ms, .offered = true};
-    attempt->entry->queues->answered_ms = attempt->offered_from_ms;
+    rli_queue_note_answer(attempt->entry, attempt->offered_from_ms);
     *status = rli_grant_apply(attempt, &gain);
     return true;
 }

@@ -43,6 +43,15 @@ void rli_queue_leave(rli_queue *queue, rli_waiter *waiter)
     make_queue_leader(queue->first);
 }
 
+void rli_queue_note_answer(rli_entry *entry, int64_t sent_ms)
+{
+    if (!entry->queues)
+        return;
+    entry->queues->answered_ms = rli_now_ms();
+    if (sent_ms > entry->queues->asked_ms)
+        entry->queues->asked_ms = sent_ms;
+}
+
 void rli_queue_wake_deferred(rli_queue *queue)
 {
     rli_waiter *first = queue->first;

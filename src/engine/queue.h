@@ -27,7 +27,8 @@ typedef struct rli_waiter {
     bool deferred;
     /* It hears its client's own channel: it may be registered on the server. */
     bool hears;
-    bool asked_anew; /* it has let the queue leader ask, because it had no answer of its own time (queued.h) */
+    /* It needs no request of the queue leader: it has asked itself, or has let the leader ask (queued.h). */
+    bool has_asked;
     bool ended; /* removed from the queue, because the server is out of reach */
     /* The lead of a pipeline (handoff.h), on the thread's stack; NULL: the operation has no thread. */
     rli_lead *lead;
@@ -41,6 +42,8 @@ void rli_queue_join_without_leader(rli_queue *queue, rli_waiter *waiter, rli_ses
 /* Removes the waiter. If it was the queue leader, the next one becomes queue leader and asks as soon as the wake
  * batch ends, so that no wake-up is lost. */
 void rli_queue_leave(rli_queue *queue, rli_waiter *waiter);
+/* Notes that the server has answered an acquire for the name, which was sent then. */
+void rli_queue_note_answer(rli_entry *entry, int64_t sent_ms);
 /* Wakes the first waiter if its wake-up is deferred. Call it when the lock is about to be freed for everybody. */
 void rli_queue_wake_deferred(rli_queue *queue);
 /* Lets the other waiters of a session ask, because the session has the lock now. */

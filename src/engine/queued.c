@@ -19,23 +19,17 @@ static bool comes_next(const rli_attempt *attempt)
            !attempt->engine->settings->local_hand_over;
 }
 
-/* Returns whether the server has answered what was sent for the lock since this waiter queued. */
-static bool is_answered(const rli_attempt *attempt)
-{
-    return attempt->entry->queues->answered_ms > attempt->waiter.queued_ms;
-}
-
-/* Lets the queue leader ask for this waiter, once, when its time to rely on an older answer is over. Returns when that
- * is; RLI_NEVER: not again. Mutex held. */
+/* Lets the queue leader ask for a waiter that has not asked itself, once, if nothing that was sent after it queued is
+ * answered in time. Returns when that time ends; RLI_NEVER: not again. Mutex held. */
 static int64_t renew_answer(rli_attempt *attempt)
 {
     rli_waiter *waiter = &attempt->waiter;
-    if (waiter->asked_anew || is_answered(attempt))
+    if (waiter->has_asked || attempt->entry->queues->asked_ms > waiter->queued_ms)
         return RLI_NEVER;
     int64_t old_ms = waiter->queued_ms + OLD_ANSWER_MS;
     if (rli_now_ms() < old_ms)
         return old_ms;
-    waiter->asked_anew = true;
+    waiter->has_asked = true;
     rli_queue_let_leaders_ask(attempt->entry);
     return RLI_NEVER;
 }
@@ -94,7 +88,7 @@ rlock_status rli_queued_await(rli_attempt *attempt, bool *handed)
 bool rli_queued_was_answered(rli_attempt *attempt)
 {
     rli_engine_lock(attempt->engine);
-    bool answered = is_answered(attempt);
+    bool answered = attempt->entry->queues->answered_ms >= attempt->waiter.queued_ms;
     rli_engine_unlock(attempt->engine);
     return answered;
 }

@@ -10,8 +10,8 @@
  * RLOCK_TIMEOUT; RLOCK_CANCELLED, RLOCK_CLOSED; RLOCK_UNAVAILABLE: the queue leader has found the server out of reach.
  * RLI_WAITING: the operation has no thread, call it again. */
 rlock_status rli_queued_await(rli_attempt *attempt, bool *handed);
-/* RLOCK_TIMEOUT promises that the server did answer. A waiter that never asked relies on an answer to what the queue
- * leader sent since it queued; returns whether there was one. Without it, the waiter must ask once itself. */
+/* RLOCK_TIMEOUT promises that the server did answer. A waiter that never asked relies on an answer that the queue
+ * leader got since it queued; returns whether there was one. Without it, the waiter must ask once itself. */
 bool rli_queued_was_answered(rli_attempt *attempt);
 
 #endif

@@ -1,6 +1,7 @@
 /* Release: gives back one hold of its owner. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/release.h"
+#include "engine/not_found.h"
 
 #include "base/checked.h"
 #include "base/clock.h"

@@ -471,13 +471,6 @@ void rli_session_release_in_doubt(rli_engine *engine, rli_session *session)
     rli_session_in_doubt(engine, session, session->deadline_ms - rli_now_ms());
 }
 
-void rli_session_not_found(rli_engine *engine, rli_session *session)
-{
-    int64_t left_ms = session->deadline_ms - rli_now_ms();
-    if (left_ms > engine->settings->watchdog_timeout_ms && !session->forced)
-        rli_session_in_doubt(engine, session, left_ms);
-}
-
 void rli_session_left_in_doubt(rli_engine *engine, rli_session *session)
 {
     rli_session_in_doubt(engine, session, rli_session_lease(engine, session));

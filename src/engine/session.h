@@ -180,9 +180,6 @@ void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int6
 /* Notes that the last release may not have run: the server may keep the lock for the longest lease ever requested.
  * The session has cold fields. */
 void rli_session_release_in_doubt(rli_engine *engine, rli_session *session);
-/* Notes that a server has nothing of the session's holds, which were valid. It may be a former master that has lost its
- * data: where the hold stands, it is released in the background, unless its lease ends before long. */
-void rli_session_not_found(rli_engine *engine, rli_session *session);
 /* Notes that the server may still keep the holds of a session that is declared lost now. */
 void rli_session_left_in_doubt(rli_engine *engine, rli_session *session);
 /* Records whether the head of the server's queue heard that the lock is free. `unheard`: the head's wire
