@@ -8,6 +8,7 @@
 #include "engine/kinds/permit.h"
 
 #include <string.h>
+#include <unistd.h>
 
 void rli_reporter_init(rli_reporter *reporter, rli_engine *engine)
 {
@@ -46,7 +47,7 @@ static void tell(rli_reporter *reporter, const rlock_lost_event *event)
     rli_engine_unlock(reporter->engine);
     fn(event, argument);
     if (rli_gate_is_forked(reporter->engine->gate))
-        pthread_exit(NULL); /* the function has forked: the child has no reporter, and nothing to go on with */
+        _exit(0); /* the function has forked: the child has nothing to go on with, and no exit handlers of its own */
     rli_engine_lock(reporter->engine);
     reporter->calling = false;
     pthread_cond_broadcast(&reporter->idle);

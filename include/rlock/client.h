@@ -147,8 +147,8 @@ RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_trackin
 
 /* Calls `fn` once for each hold that is lost from now on; with unlock_waits = false also for each release
  * that the server refused. `fn` runs on a thread of the library that holds no mutex of the library. It may
- * use locks, but must not close the client. If it forks, the child must end in it (_exit, or exec): its only thread
- * ends when the function returns.
+ * use locks, but must not close the client. If it forks, the child must end in it (_exit, or exec): when the function
+ * returns, it ends as by _exit(0).
  * A client has one function: a later call replaces it, and NULL removes it. When the call returns, the former
  * function is no longer running (unless it made the call itself). `arg` must stay valid until then.
  * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no

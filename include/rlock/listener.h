@@ -40,7 +40,7 @@ typedef struct rlock_listener rlock_listener;
  * server may notice late that a key has expired. To wait for a lock, acquire it; to learn that one's own is lost, use
  * rlock_on_lost. `fn` runs on a thread of the library that holds no mutex of the library. All listeners of a client
  * share that thread. It may use locks and add and remove listeners, but must not close the client. If it forks, the
- * child must end in it (_exit, or exec): its only thread ends when the function returns.
+ * child must end in it (_exit, or exec): when the function returns, it ends as by _exit(0).
  * Blocks until the server has confirmed the subscription; not if a listener's function makes the call. Any thread.
  * RLOCK_OK           *listener is to be ended with rlock_remove_listener, also after the client was closed.
  * RLOCK_UNSUPPORTED  the server's notify-keyspace-events lacks these letters; or a multi, red or sharded lock: listen

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How often a listener looks for the node of a key that none serves at present. */
 #define UNSERVED_MS 200
@@ -97,7 +98,7 @@ static bool tell(rli_key_events *events, rlock_listener *listener, rlock_event_k
     pthread_mutex_unlock(&events->mutex);
     listener->fn(&event, listener->arg);
     if (rli_gate_is_forked(&listener->client->gate))
-        pthread_exit(NULL); /* the function has forked: the child has no such thread, and nothing to go on with */
+        _exit(0); /* the function has forked: the child has nothing to go on with, and no exit handlers of its own */
     pthread_mutex_lock(&events->mutex);
     bool there = events->calling == listener;
     events->calling = NULL;

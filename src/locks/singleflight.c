@@ -172,6 +172,8 @@ static void abandon(void *argument)
 {
     const loading *by = argument;
     rlock_singleflight *self = by->self;
+    if (rli_gate_is_forked(&self->gate))
+        return;
     pthread_mutex_lock(&self->mutex);
     by->of->phase = ABANDONED;
     rli_turn_wake_all(by->of->waiters);
