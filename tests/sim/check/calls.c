@@ -464,7 +464,8 @@ static bool may_be_lost(const call *self)
     if (kind_of(self) == RED && !run_is_calm()) /* one member is lost, and of the others nobody answers */
         return true;
     int64_t passed_ms = (world_now_ns() - self->began_ns) / 1000000;
-    return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_is_new_to(self->began_ns) ||
+    bool two_nodes = known_slot_from(); /* while a slot moves, one of two nodes answers, and no client knows which had it */
+    return held->lost_ns || ledger_epoch(held->resource) != held->epoch || ledger_is_new_to(self->began_ns) || two_nodes ||
            self->valid_before_ms <= passed_ms + passed_ms / 100 + 2; /* the client's clock may be 1 % faster */
 }
 

@@ -1,5 +1,6 @@
 /* Failovers, replicas that do not confirm, and slots that move. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/check/ledger.h"
 #include "tests/sim/program/failover.h"
 
 #include "tests/sim/program/known.h"
@@ -58,6 +59,7 @@ static void goes_away(failover *self)
         self->old->at->refuses = true;
         host_drop_connections(self->old->at);
         sim_server_restart(self->old->at->server, true);
+        ledger_note_restart(); /* it has its data, but no client can know */
     } else if (self->fate != STAYS) {
         silence(self);
     }
