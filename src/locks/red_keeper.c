@@ -198,7 +198,13 @@ static int holds_most(const rli_red_keeper *self)
     return least < INT_MAX && least > own ? least : own;
 }
 
-static void ask_missing(rli_red_keeper *self)
+static void note_missing(const rli_red_keeper *self, bool missing[RLI_MEMBERS_MAX])
+{
+    for (size_t i = 0; i < set_of(self)->count; i++)
+        missing[i] = !is_valid(&self->kept, i);
+}
+
+static void ask_missing(rli_red_keeper *self, const bool missing[RLI_MEMBERS_MAX])
 {
     rli_job job = self->kept.job;
     int most = holds_most(self), older = most - rli_levels_depth(&self->kept.own);
@@ -210,7 +216,7 @@ static void ask_missing(rli_red_keeper *self)
     begin_ballot(self);
     for (size_t i = 0; i < set_of(self)->count; i++) {
         rlock *member = set_of(self)->members[i];
-        if (is_valid(&self->kept, i) || member->methods->check(member) != RLOCK_OK)
+        if (!missing[i] || member->methods->check(member) != RLOCK_OK)
             continue;
         /* Holds that are older than the keeper may have had it. */
         if (!member->methods->forgive(member, owner_of(self), older + __builtin_popcountll(self->kept.had[i])))
@@ -221,13 +227,16 @@ static void ask_missing(rli_red_keeper *self)
 }
 
 /* Returns whether it has asked. It asks while no call of the owner's is under way, and none begins before it has asked:
- * an unlock would leave it members to take that the owner has just given back. */
+ * an unlock would leave it members to take that the owner has just given back. What is missing is noted before it looks
+ * for a majority: a member that is lost between the two is of that majority, and its loss must not be forgiven. */
 static bool take_missing(rli_red_keeper *self)
 {
+    bool missing[RLI_MEMBERS_MAX];
     rli_red_lock_kept(set_of(self));
+    note_missing(self, missing);
     bool may_take = self->kept.calling == 0 && is_held(self);
     if (may_take)
-        ask_missing(self);
+        ask_missing(self, missing);
     rli_red_unlock_kept(set_of(self));
     return may_take;
 }

@@ -301,7 +301,8 @@ static bool judge_unsure(const call *self, validity by)
     held->unsure |= held->calls > 0;
     if (!held->unsure)
         return false;
-    int *counted = held->count > 0 || held->to_tell == 0 ? &held->count : &held->to_tell;
+    bool of_former = held->to_tell > 0 && (held->count == 0 || self->status == RLOCK_LOST);
+    int *counted = of_former ? &held->to_tell : &held->count;
     if (self->gives_back) /* what was answered while it was under way does not count any more */
         ledger_drop(held);
     /* What an unlock gave back may be members that an acquire was just taking, which failed for that, and was not counted.
