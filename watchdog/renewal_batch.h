@@ -24,12 +24,12 @@ typedef struct rli_renewal_batch {
     int64_t ends_ms; /* the first deadline of its sessions */
     /* It extends the holds. Otherwise it only ensures that the locks' keys last as long as the holds. */
     bool lengthens;
-    bool looks;  /* it renews nothing but reads the holds (look.h) */
-    bool alarm;  /* a look that a report of the name's key caused */
+    bool looks; /* it renews nothing but reads the holds (look.h) */
+    bool alarm; /* a look that a report of the name's key caused */
     /* It renews permits (renew_permits.h), `count` of them, and no sessions. NULL: it does not. Owned. */
     struct rli_permit_batch *permits;
     rli_refusal refused; /* as a whole, perhaps because of one of its keys */
-    bool judged; /* a look that counts as a false alarm if it finds nothing */
+    bool judged;         /* a look that counts as a false alarm if it finds nothing */
     int count;
     struct rli_session *sessions[]; /* marked as `renewing`, or as `looking` */
 } rli_renewal_batch;

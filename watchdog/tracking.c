@@ -18,9 +18,9 @@
 /* What a tend has found out of all servers. */
 typedef struct tending {
     rli_watchdog *watchdog;
-    bool on;               /* tracking is switched on */
-    int64_t answer_by_ms;  /* when to give up waiting for a server */
-    rlock_tracking state;  /* the worst of all servers */
+    bool on;              /* tracking is switched on */
+    int64_t answer_by_ms; /* when to give up waiting for a server */
+    rlock_tracking state; /* the worst of all servers */
     char why[200];
     int64_t retry_ms;
     bool reported; /* some server reported that all keys may have changed */
@@ -29,8 +29,10 @@ typedef struct tending {
 static void note(tending *tend, rlock_tracking state)
 {
     /* from better to worse */
-    static const int rank[] = {[RLOCK_TRACKING_IDLE] = 0,     [RLOCK_TRACKING_ON] = 1,
-                               [RLOCK_TRACKING_CONNECTING] = 2, [RLOCK_TRACKING_REFUSED] = 3};
+    static const int rank[] = {[RLOCK_TRACKING_IDLE] = 0,
+                               [RLOCK_TRACKING_ON] = 1,
+                               [RLOCK_TRACKING_CONNECTING] = 2,
+                               [RLOCK_TRACKING_REFUSED] = 3};
     if (rank[state] <= rank[tend->state])
         return;
     tend->state = state;

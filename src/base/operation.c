@@ -86,8 +86,7 @@ rlock_status rli_operation_begin_async(rli_operation *op, rli_gate *gate, rlock_
     return RLOCK_OK;
 }
 
-rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel,
-                                      rli_operation *whole)
+rlock_status rli_operation_begin_part(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_operation *whole)
 {
     if (!whole)
         return rli_operation_begin(op, gate, cancel);

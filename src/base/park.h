@@ -23,10 +23,10 @@ typedef struct rli_parker {
 
 enum {
     RLI_ASLEEP = 1,
-    RLI_WOKEN = 2,         /* unparked since the last park */
-    RLI_AMONG_MANY = 4,    /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
-    RLI_GROUPED = 8,       /* asleep in rli_park_in_group; the upper bits name the place */
-    RLI_NEWS = 16,         /* The first of four bits whose meaning the users of a parker agree on. */
+    RLI_WOKEN = 2,          /* unparked since the last park */
+    RLI_AMONG_MANY = 4,     /* with RLI_ASLEEP: asleep on a shared futex, not a private one */
+    RLI_GROUPED = 8,        /* asleep in rli_park_in_group; the upper bits name the place */
+    RLI_NEWS = 16,          /* The first of four bits whose meaning the users of a parker agree on. */
     RLI_STEPPING = 1 << 24, /* without a thread: a thread carries out the operation at present */
     RLI_POLLING = 1 << 25   /* asleep in rli_park_polling */
 };

@@ -297,9 +297,8 @@ void check_server(cli_findings *findings, const rlock_server *server)
         .findings = findings, .where = server->address, .info = server->info, .settings = server->settings};
     const subject *self = &about;
     if (!server->info)
-        FOUND(
-            FOUND_NOTE, "settings",
-            "unknown: " UNANSWERED("INFO") ", so version, eviction, persistence and replicas were not checked");
+        FOUND(FOUND_NOTE, "settings",
+              "unknown: " UNANSWERED("INFO") ", so version, eviction, persistence and replicas were not checked");
     else {
         check_version(self);
         check_eviction(self);

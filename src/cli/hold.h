@@ -19,10 +19,10 @@ typedef struct cli_hold {
     rlock *lock;
     rlock_semaphore *semaphore;
     cli_permits *leased;
-    rlock *part;  /* since hold_take(), of a sharded lock: the part that was acquired; NULL: unknown */
+    rlock *part; /* since hold_take(), of a sharded lock: the part that was acquired; NULL: unknown */
     int permits;
-    int64_t lease_ms; /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
-    char shown[SHOWN_SIZE]; /* name, for messages */
+    int64_t lease_ms;           /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
+    char shown[SHOWN_SIZE];     /* name, for messages */
     char typed[SHOWN_SIZE + 2]; /* and in commands that these suggest */
 } cli_hold;
 

@@ -122,8 +122,7 @@ int ask_command(char **argv, const cli_question *question)
                                   {.name = "--json", .flag = &json},
                                   {.name = question->of_kind ? "--kind" : NULL, .kind = &kind},
                                   {0}};
-    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME", .help = question->help,
-                       .kinds = KIND_LOCKS};
+    cli_words words = {.command = argv[0], .form = "[OPTION…] NAME", .help = question->help, .kinds = KIND_LOCKS};
     int code;
     if (!options_read(&words, options, argv, &code))
         return code;

@@ -82,7 +82,8 @@ static void complain_of_type(rlock_client *client, const cli_hold *hold, const c
     if (string)
         complain("\"%s\" is a string, such as a lock of redis-py: use --kind token, or another name", hold->shown);
     else if (number)
-        complain("\"%s\" is a number, such as a semaphore or a latch: use --kind semaphore, or another name", hold->shown);
+        complain("\"%s\" is a number, such as a semaphore or a latch: use --kind semaphore, or another name",
+                 hold->shown);
     else if (type)
         complain("\"%s\" is a %.*s, no lock: use another name", hold->shown, (int)strcspn(type + strlen(other), ";"),
                  type + strlen(other));

@@ -130,7 +130,7 @@ int child_exit(const cli_child *self)
 /* --- waiting for its end, and ending it --- */
 
 #define REPORT_MS 500 /* how long the report of a loss is waited for */
-#define SWEEP_MS 50 /* pause between two searches for processes that SIGKILL has not reached */
+#define SWEEP_MS  50  /* pause between two searches for processes that SIGKILL has not reached */
 
 /* Waits for a signal, for a loss (loss_fd -1: not for that), or for `ms` at most; passes signals on. */
 static void wait_a_while(const cli_child *child, int loss_fd, const cli_signals *signals, int64_t ms)
@@ -152,7 +152,7 @@ static void give_up(const cli_child *child, cli_reach reach)
 {
     complain("%s may still run without the lock: %s", child->ended ? "what the command started" : "the command",
              reach.refused ? "it runs as another user, which rlock may not signal; run rlock as that user"
-                               : "/proc does not show the processes that descend from rlock");
+                           : "/proc does not show the processes that descend from rlock");
 }
 
 /* Says why the command ends. By the local clock a loss is known some ms before its report comes. */

@@ -35,11 +35,15 @@ static const char *our_name(const char *name, rli_names_fn *names)
     static const struct {
         const char *redissons, *ours;
     } others[] = {
-        {"nameMapper", "namePrefix"},      {"natMapper", "natMap"},
-        {"retryDelay", "retryBaseDelay"},  {"retryInterval", "retryBaseDelay"},
+        {"nameMapper", "namePrefix"},
+        {"natMapper", "natMap"},
+        {"retryDelay", "retryBaseDelay"},
+        {"retryInterval", "retryBaseDelay"},
         {"masterConnectionPoolSize", "connectionPoolSize"},
-        {"redis+uds", "unix"},             {"valkey+uds", "unix"},
-        {"valkey", "redis"},               {"valkeys", "rediss"},
+        {"redis+uds", "unix"},
+        {"valkey+uds", "unix"},
+        {"valkey", "redis"},
+        {"valkeys", "rediss"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *one = "";

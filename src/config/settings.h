@@ -61,11 +61,11 @@ typedef struct rli_settings {
     /* natMapper: applied to each address that is configured or that a server reports. */
     rli_nat nat;
     rli_sharding sharding;
-    bool check_synced;       /* checkLockSyncedSlaves */
-    bool local_hand_over;    /* localHandOver */
-    bool unlock_waits;       /* unlockWaits */
-    bool lazy;               /* lazyInitialization */
-    bool loss_tracking;      /* lossTracking */
+    bool check_synced;    /* checkLockSyncedSlaves */
+    bool local_hand_over; /* localHandOver */
+    bool unlock_waits;    /* unlockWaits */
+    bool lazy;            /* lazyInitialization */
+    bool loss_tracking;   /* lossTracking */
     int loss_tracking_max_holds;
     int64_t sync_timeout_ms; /* slavesSyncTimeout */
     /* scanInterval, dnsMonitoringInterval, pingConnectionInterval; 0: never. */

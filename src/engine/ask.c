@@ -188,8 +188,9 @@ static rlock_status may_take(const rli_attempt *attempt)
         return already_held(attempt->asked);
     int most = attempt->asked->kind->sharing == RLI_READING ? RLI_LEVELS_MAX : INT_MAX;
     if (session->count >= most)
-        return rli_fail(RLOCK_INVALID, "this owner already holds the lock %d times, which is the limit; unlock it "
-                                       "first",
+        return rli_fail(RLOCK_INVALID,
+                        "this owner already holds the lock %d times, which is the limit; unlock it "
+                        "first",
                         most);
     if (!rli_session_make_room(session))
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a hold");

@@ -16,8 +16,8 @@ typedef enum rli_acquire_stage {
     RLI_ACQUIRE_LISTENS,    /* asks, and sleeps until a message */
     RLI_ACQUIRE_ASKS_LAST,  /* its time has ended without an answer of the server: asks once */
     RLI_ACQUIRE_UNSUBSCRIBES,
-    RLI_ACQUIRE_GIVES_UP,        /* leaves the server's queue, and ends what was under way */
-    RLI_ACQUIRE_LEAVES,          /* leaves the local queue */
+    RLI_ACQUIRE_GIVES_UP,     /* leaves the server's queue, and ends what was under way */
+    RLI_ACQUIRE_LEAVES,       /* leaves the local queue */
     RLI_ACQUIRE_RETURNS_KEPT, /* releases the hold that was kept for it and that it does not take */
     RLI_ACQUIRE_DONE,
     RLI_ACQUIRE_STAGES
@@ -71,8 +71,8 @@ typedef struct rli_attempt {
     rli_acquire_stage stage;
     rli_asking_stage asks;
     rli_giving_up_stage gives_up;
-    rlock_status status;  /* what the operation returns, as far as it is known; the message is waiter.message */
-    rli_session *kept;    /* RLI_ACQUIRE_RETURNS_KEPT: the session whose hold was kept for it */
+    rlock_status status; /* what the operation returns, as far as it is known; the message is waiter.message */
+    rli_session *kept;   /* RLI_ACQUIRE_RETURNS_KEPT: the session whose hold was kept for it */
 } rli_attempt;
 
 /* Returns the attempt that contains `waiter`. */

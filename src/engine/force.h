@@ -8,7 +8,7 @@
 
 typedef struct rli_forced_hold {
     rli_entry *entry; /* referenced */
-    uint64_t number; /* of its session */
+    uint64_t number;  /* of its session */
     const rli_kind *kind;
 } rli_forced_hold;
 
@@ -18,7 +18,7 @@ typedef struct rli_forcing {
     const rli_kind *kind;
     const rli_names *names;
     rli_operation *op;
-    rli_entry *entry; /* referenced */
+    rli_entry *entry;      /* referenced */
     rli_forced_hold *held; /* those that it is meant for; NULL: none */
     size_t held_count;
     bool was_locked; /* set on RLOCK_OK */

@@ -52,8 +52,9 @@ static rlock_status refuse_worthless(rli_attempt *attempt, const rli_grant_info 
     }
     if (session->count == 0 && granted_in_vain(attempt, gain)) {
         rli_session_in_doubt(attempt->engine, session, gain->lease_ms);
-        return rli_fail(RLOCK_TIMEOUT, "the lease of %lld ms ended before the server's reply arrived; use a longer "
-                                       "lease",
+        return rli_fail(RLOCK_TIMEOUT,
+                        "the lease of %lld ms ended before the server's reply arrived; use a longer "
+                        "lease",
                         (long long)gain->lease_ms);
     }
     /* The outer holds have ended meanwhile, so the new one is worth nothing either. */

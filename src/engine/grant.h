@@ -12,7 +12,7 @@ typedef struct rli_grant_info {
     int64_t sent_ms;  /* when the request was sent, at the latest */
     /* An earlier, unanswered request may have been granted already. */
     bool repeated;
-    bool handed; /* it came by a handoff, in another session's release */
+    bool handed;  /* it came by a handoff, in another session's release */
     bool offered; /* it was told of an offer, which ends lease_ms after sent_ms; the watchdog makes the lease of it */
 } rli_grant_info;
 

@@ -12,7 +12,7 @@ typedef enum rli_phase {
     RLI_DONE,
     RLI_RELEASING_ASYNC, /* its last release is under way, and nobody waits for the answer (async_release.h) */
     RLI_KEPT, /* its last hold was given back in this process alone; a waiter here may take it (local_handoff.h) */
-    RLI_LOST,    /* lost, for good: its unlocks answer RLOCK_LOST */
+    RLI_LOST, /* lost, for good: its unlocks answer RLOCK_LOST */
     RLI_COMPENSATING, /* it has no owner any more; it is released in the background while a request may run late */
     RLI_PHASES
 } rli_phase;

@@ -138,8 +138,8 @@ void rli_registry_note_denied(rli_attempt *attempt, const rli_acquire_result *ve
     } else if (hears(attempt)) {
         attempt->wants = RLI_WANTS_COMMON;
         /* An earlier request may have registered it. */
-        attempt->session->registered &=
-            call->unanswered > 0 || attempt->since_us > 0 || attempt->session->cold->registrations > 1;
+        attempt->session->registered &= call->unanswered > 0 || attempt->since_us > 0 ||
+                                        attempt->session->cold->registrations > 1;
     }
 }
 

@@ -344,8 +344,7 @@ void rli_release_begin(rli_releasing *release, const rli_release *asked, rli_ope
     op->deadline_ms = rli_after_ms(asked->answer_ms);
     /* The answer comes when the replicas have confirmed it, or have not in time. */
     if (asked->answer_ms != RLI_NEVER)
-        op->deadline_ms +=
-            rli_synced_patience_ms(asked->engine->topology, asked->names->name, asked->names->length);
+        op->deadline_ms += rli_synced_patience_ms(asked->engine->topology, asked->names->name, asked->names->length);
 }
 
 rlock_status rli_release_go_on(rli_releasing *release)

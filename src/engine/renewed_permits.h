@@ -32,7 +32,7 @@ typedef struct rli_renewed_permit {
 } rli_renewed_permit;
 
 typedef struct rli_renewed_permits {
-    rli_timer timer;       /* on the engine's timer heap, for the permit that is due first */
+    rli_timer timer; /* on the engine's timer heap, for the permit that is due first */
     /* Whether it has room there. May be read without the mutex: until then, no permit was renewed. */
     atomic_bool reserved;
     rli_timer_heap timers; /* of the permits */

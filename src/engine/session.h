@@ -60,11 +60,11 @@ typedef struct rli_session {
     bool has_life : 1, named : 1;
     /* A read hold of the same owner has taken this write hold's number. */
     bool lent : 1;
-    bool busy : 1;       /* somebody has its turn (session.h): a request may be under way */
-    bool releasing : 1;  /* that request is the last release */
+    bool busy : 1;      /* somebody has its turn (session.h): a request may be under way */
+    bool releasing : 1; /* that request is the last release */
     /* how many force releases of this process are under way for it; no more are counted than RLI_FORCED_MOST */
     unsigned forced : 8;
-    bool renewing : 1;   /* it is in a renewal batch that is under way */
+    bool renewing : 1; /* it is in a renewal batch that is under way */
     /* why the server has refused its latest renewal; in RLI_LOST, the latest one before its loss */
     rli_refusal refused : RLI_REFUSAL_BITS;
     bool alone : 1;      /* it goes into no batch with others: the last one was refused as a whole */

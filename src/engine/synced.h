@@ -30,7 +30,7 @@ typedef struct rli_synced {
     bool begun;
     int done, left; /* how often it was granted, and how many of these grants may still be there */
     rli_pause pause;
-    rli_call back; /* the request that takes it back */
+    rli_call back;        /* the request that takes it back */
     int64_t deadline_ms;  /* the operation's own, which it gets again afterwards */
     rlock_cancel *cancel; /* likewise */
 } rli_synced;

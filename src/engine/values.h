@@ -14,7 +14,7 @@
 /* A set of values. It never changes, and is freed with the last reference. */
 typedef struct rli_values {
     atomic_int references;
-    size_t count; /* no value twice */
+    size_t count;                           /* no value twice */
     unsigned char digest[RLI_HIGHWAY_HASH]; /* of the fields: other values have another */
     char fields[];                          /* RLI_VALUE_FIELD characters each, in their order; no end */
 } rli_values;

@@ -26,7 +26,7 @@ typedef struct rli_wait {
     rli_topology *topology; /* finds the node that serves the object */
     /* from the node that serves the object; set by rli_wait_join. Not joined: only time ends a sleep */
     rli_news news;
-    int64_t deadline_ms;    /* RLI_NEVER: no limit */
+    int64_t deadline_ms; /* RLI_NEVER: no limit */
     /* Asks the server once. RLI_WAITING: it is called again, as often as it returns that. RLOCK_TIMEOUT: not yet, and
      * *again_ms is when to ask again without a message (RLI_NEVER: only after a message). Any other status ends the
      * wait. */

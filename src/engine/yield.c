@@ -132,7 +132,7 @@ void rli_yield_to_others(rli_yield *yield)
 {
     yield->yield_until_ms = rli_after_ms(YIELD_MS);
     yield->yields++;
-    yield->chances_owed = 1; /* at least one; rli_yield_note_others gives the number */
+    yield->chances_owed = 1;                                 /* at least one; rli_yield_note_others gives the number */
     yield->own_message = yield->listening && !yield->guards; /* guards hear RLI_OTHERS_FIRST with it */
     yield->joined = false;
     yield->looks_ms = 0;

@@ -48,7 +48,7 @@ typedef struct rli_yield {
 /* The memory of one waiter; all zero at first. */
 typedef struct rli_yield_seen {
     unsigned yields; /* the yield that it knows of: yields at that time… */
-    int signs;      /* …and how many messages it heard since */
+    int signs;       /* …and how many messages it heard since */
 } rli_yield_seen;
 
 /* Starts anew, as if others had just had their chance. `missed` must outlive it. */

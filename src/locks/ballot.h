@@ -14,8 +14,8 @@ typedef struct rli_vote {
     rli_job job;
     rlock_status status; /* with which it has ended */
     int64_t answer;
-    uint64_t took;          /* of an acquire that ended with RLOCK_OK: the number of its session */
-    char why[512];          /* the message of the status */
+    uint64_t took; /* of an acquire that ended with RLOCK_OK: the number of its session */
+    char why[512]; /* the message of the status */
 } rli_vote;
 
 typedef struct rli_ballot {
@@ -23,9 +23,9 @@ typedef struct rli_ballot {
     bool looped;          /* an event loop goes on with the whole; else a thread that polls for all members (drive.h) */
     rli_parts parts;
     size_t under_way;
-    size_t count;    /* of the votes */
+    size_t count; /* of the votes */
     rli_vote *votes;
-    char *rooms;     /* for their machines, `room` bytes each */
+    char *rooms; /* for their machines, `room` bytes each */
     size_t room;
 } rli_ballot;
 

@@ -25,10 +25,10 @@
 
 typedef struct rli_composite {
     rlock base;
-    atomic_int references; /* the program's, and one for each async call under way */
+    atomic_int references;   /* the program's, and one for each async call under way */
     int least_valid_percent; /* of a red lock: an acquisition with less of its lease left is refused */
-    bool singles;    /* no member is a composite */
-    bool one_client; /* all members are of one */
+    bool singles;            /* no member is a composite */
+    bool one_client;         /* all members are of one */
     /* Of a multi lock: for so many more acquires it is assumed that another owner has the first member. Only a hint. */
     atomic_int contended;
     size_t count;

@@ -12,7 +12,7 @@ static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
                             [RLI_COMPOSITE_RETURNS] = true,
                             [RLI_COMPOSITE_EXTENDS] = true,
                             [RLI_COMPOSITE_GIVES_BACK] = true,
-                            [RLI_COMPOSITE_DONE] = true}, /* not of an acquire, which gives back first */
+                            [RLI_COMPOSITE_DONE] = true},   /* not of an acquire, which gives back first */
     [RLI_COMPOSITE_RETURNS] = {[RLI_COMPOSITE_ASKS] = true, /* the one that was refused, and waits for it */
                                [RLI_COMPOSITE_GIVES_BACK] = true},
     [RLI_COMPOSITE_EXTENDS] = {[RLI_COMPOSITE_EXTENDS] = true,
@@ -21,9 +21,8 @@ static const bool legal[RLI_COMPOSITE_STAGES][RLI_COMPOSITE_STAGES] = {
                                [RLI_COMPOSITE_DONE] = true},
     [RLI_COMPOSITE_RAISES] = {[RLI_COMPOSITE_GIVES_BACK] = true, /* too few could be raised */
                               [RLI_COMPOSITE_DONE] = true},
-    [RLI_COMPOSITE_GIVES_BACK] = {[RLI_COMPOSITE_GIVES_BACK] = true,
-                                  [RLI_COMPOSITE_PAUSES] = true,
-                                  [RLI_COMPOSITE_DONE] = true},
+    [RLI_COMPOSITE_GIVES_BACK] =
+        {[RLI_COMPOSITE_GIVES_BACK] = true, [RLI_COMPOSITE_PAUSES] = true, [RLI_COMPOSITE_DONE] = true},
     [RLI_COMPOSITE_PAUSES] = {[RLI_COMPOSITE_ASKS] = true, [RLI_COMPOSITE_DONE] = true},
 };
 
@@ -102,10 +101,8 @@ rlock_status rli_composite_begin_part(rli_composite_machine *machine, rlock *mem
 
 rli_job rli_composite_job(const rli_composite_machine *machine, rli_job_kind kind, int64_t answer_ms)
 {
-    return (rli_job){.kind = kind,
-                     .has_owner = machine->job->has_owner,
-                     .owner = machine->job->owner,
-                     .answer_ms = answer_ms};
+    return (rli_job){
+        .kind = kind, .has_owner = machine->job->has_owner, .owner = machine->job->owner, .answer_ms = answer_ms};
 }
 
 const rli_owner *rli_composite_owner(const rli_composite_machine *machine)

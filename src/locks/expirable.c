@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHAT "semaphore or latch"
+#define WHAT         "semaphore or latch"
 #define EPOCH_MAX_MS INT64_C(253402300799999) /* the end of the year 9999 */
 
 static rlock_status check(const rlock_object *object)

@@ -91,8 +91,8 @@ rlock *rlock_get_group_lock_of_strings(rlock_client *client, const char *group, 
     return make(client, group, codec, texts, n, add_string);
 }
 
-rlock *rlock_get_group_lock_of_longs(rlock_client *client, const char *group, rlock_codec codec,
-                                     const int64_t *numbers, size_t n)
+rlock *rlock_get_group_lock_of_longs(rlock_client *client, const char *group, rlock_codec codec, const int64_t *numbers,
+                                     size_t n)
 {
     return make(client, group, codec, numbers, n, add_long);
 }

@@ -52,7 +52,7 @@ typedef struct rli_methods {
     /* The same of its hold in the session with that number, and in no other; NULL: it has holds in many. */
     int64_t (*valid_in)(rlock *lock, const rli_owner *owner, uint64_t session);
     rlock_status (*get_token)(rlock *lock, const rli_owner *owner, uint64_t *token); /* NULL: it has no tokens */
-    rlock_status (*get_shard)(rlock *lock, int *shard);      /* NULL: it has no parts */
+    rlock_status (*get_shard)(rlock *lock, int *shard);                              /* NULL: it has no parts */
     /* Checks call options, and with `sets` takes them over. RLOCK_OK, RLOCK_INVALID. */
     rlock_status (*set_call_options)(rlock *lock, const rlock_call_options *options, bool sets);
     rlock *(*copy)(rlock *lock); /* another handle for the same lock and owner */

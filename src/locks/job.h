@@ -35,7 +35,7 @@ typedef struct rli_job {
     /* Of a single lock: the wait is for the owner's other calls and for the answer; once refused, the acquire answers
      * RLOCK_TIMEOUT. */
     bool asks_once;
-    int64_t lease_ms;   /* of an acquire; an extension makes the hold last for at least this long from now */
+    int64_t lease_ms; /* of an acquire; an extension makes the hold last for at least this long from now */
     /* An acquire waits for the answer to a request for at least that long, even if its wait ends sooner; RLI_NEVER: for
      * the configured timeout. A release or an extension waits for the answer for at most that long; RLI_NEVER: for the
      * configured attempts. If no answer to a release comes, the hold is over in this process, and is released again in
@@ -53,7 +53,7 @@ typedef struct rli_job {
      * taken by the sharded lock, else it answers RLOCK_NOT_OWNER; an extension of what is not held tells of such a lost
      * hold alone. */
     bool sharded;
-    uint64_t raised;      /* what the counter is raised to */
+    uint64_t raised; /* what the counter is raised to */
 } rli_job;
 
 /* A job under way. */
@@ -65,7 +65,7 @@ typedef struct rli_machine {
 } rli_machine;
 
 /* The memory of a machine, and what lies behind it, is aligned to this. */
-#define RLI_MACHINE_ALIGN _Alignof(max_align_t)
+#define RLI_MACHINE_ALIGN       _Alignof(max_align_t)
 #define RLI_MACHINE_ROOM(bytes) (((bytes) + RLI_MACHINE_ALIGN - 1) / RLI_MACHINE_ALIGN * RLI_MACHINE_ALIGN)
 #define RLI_MACHINE_SIZE(type)  RLI_MACHINE_ROOM(sizeof(type))
 

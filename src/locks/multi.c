@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-
 /* --- asking --- */
 
 static rlock_status check(const rlock *handle)
@@ -117,7 +116,7 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
 
 #define METHODS                                                                                                        \
     RLI_COMPOSITE_METHODS, .check = check, .jobs = RLI_COMPOSITE_JOBS, .run = run, .room = room, .begin = begin,       \
-    .valid_for = valid_for
+                           .valid_for = valid_for
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
 

@@ -48,16 +48,16 @@ typedef struct gathering {
     size_t window;       /* how many members to ask together, 1: to wait for that one */
     rli_taken taken;
     uint64_t session_number; /* in which the member that is waited for was taken; 0: a multi or red lock */
-    size_t extended;     /* of these, the first ones were extended if that was due */
-    size_t refused;      /* position in the row of the member that was refused */
-    rlock *refuser;      /* the member that has refused last, for the message */
-    bool careful;        /* a member was refused in this attempt, so the window grows slowly */
-    size_t good;         /* of a batch in which a member was refused: the votes before it */
-    bool together;       /* that member was asked in a batch: it had no time */
-    int attempts;        /* how often it has started over */
-    bool in_vain;        /* taken members expired before all were taken */
-    int vain;            /* number of such attempts in a row */
-    rlock_status status; /* why this attempt has failed, and the message; RLOCK_OK: it has not */
+    size_t extended;         /* of these, the first ones were extended if that was due */
+    size_t refused;          /* position in the row of the member that was refused */
+    rlock *refuser;          /* the member that has refused last, for the message */
+    bool careful;            /* a member was refused in this attempt, so the window grows slowly */
+    size_t good;             /* of a batch in which a member was refused: the votes before it */
+    bool together;           /* that member was asked in a batch: it had no time */
+    int attempts;            /* how often it has started over */
+    bool in_vain;            /* taken members expired before all were taken */
+    int vain;                /* number of such attempts in a row */
+    rlock_status status;     /* why this attempt has failed, and the message; RLOCK_OK: it has not */
     char why[512];
 } gathering;
 

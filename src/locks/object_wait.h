@@ -10,7 +10,7 @@
 /* How far a wait is. object_wait.c has the table of the legal transitions. */
 typedef enum rli_waiting_stage {
     RLI_WAITING_BEGINS,
-    RLI_WAITING_ASKS,   /* the first request is under way */
+    RLI_WAITING_ASKS,    /* the first request is under way */
     RLI_WAITING_LISTENS, /* the wait loop runs */
     RLI_WAITING_STAGES
 } rli_waiting_stage;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 typedef struct acquiring {
-    rli_waiting waiting; /* first, because the wait loop passes it to `ask` */
+    rli_waiting waiting;         /* first, because the wait loop passes it to `ask` */
     int64_t lease_ms;            /* as it is sent */
     rli_renewed_permit *renewed; /* for as many permits, which the watchdog renews then; NULL: it does not */
     int64_t sent_ms;             /* when the request was sent that was granted */

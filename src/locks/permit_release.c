@@ -50,8 +50,7 @@ static rlock_status no_such_permit(const rli_object *object, const char id[RLI_P
     char text[RLI_PERMIT_ID_TEXT + 1];
     rli_permit_id_show(id, text);
     char shown[RLI_NAME_SHOWN];
-    return rli_fail(RLOCK_INVALID, "permit %s of semaphore \"%s\" %s", text,
-                    rli_show_name(object->names.name, shown),
+    return rli_fail(RLOCK_INVALID, "permit %s of semaphore \"%s\" %s", text, rli_show_name(object->names.name, shown),
                     expired ? "has expired" : "does not exist: it was released already, or never acquired");
 }
 

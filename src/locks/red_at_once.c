@@ -19,10 +19,10 @@ typedef struct acquiring {
     rli_composite_machine on; /* first */
     rli_ballot *ballot;
     int64_t deadline_ms;
-    bool asked; /* the ballot of the present stage has begun */
-    bool again; /* the owner holds the red lock already */
+    bool asked;    /* the ballot of the present stage has begun */
+    bool again;    /* the owner holds the red lock already */
     uint64_t told; /* the number of the owner's keeper that knows of this call */
-    int denied; /* number of passes so far */
+    int denied;    /* number of passes so far */
     rli_tally tally;
     rli_passes passes;
 } acquiring;

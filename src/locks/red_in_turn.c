@@ -15,15 +15,15 @@ typedef struct voting {
     rli_composite_machine on; /* first */
     int64_t deadline_ms;
     rlock *const *order;
-    int64_t member_wait_ms; /* longest wait for a member while none is held */
-    int64_t patience_ms;    /* the same while some are held, in this pass */
-    bool again;             /* the owner holds the red lock already */
-    size_t next;            /* index of the member that the present stage is at */
-    uint64_t token;         /* of a red lock over fenced locks; 0: not known yet */
-    size_t raised;          /* how many members have it */
+    int64_t member_wait_ms;         /* longest wait for a member while none is held */
+    int64_t patience_ms;            /* the same while some are held, in this pass */
+    bool again;                     /* the owner holds the red lock already */
+    size_t next;                    /* index of the member that the present stage is at */
+    uint64_t token;                 /* of a red lock over fenced locks; 0: not known yet */
+    size_t raised;                  /* how many members have it */
     uint64_t took[RLI_MEMBERS_MAX]; /* in which session each member was acquired; 0: it was not */
-    rli_tally tally; /* of this pass */
-    int pass; /* its number, from 0 */
+    rli_tally tally;                /* of this pass */
+    int pass;                       /* its number, from 0 */
     rli_passes passes;
 } voting;
 
@@ -146,10 +146,10 @@ static rlock_status raise_tokens(rli_composite_machine *on)
         bool held = votes->took[votes->next] && member->methods->get_token(member, owner, &own) == RLOCK_OK;
         rli_job job = rli_composite_job(on, RLI_JOB_RAISE, RLI_COMPOSITE_ANSWER_MS);
         job.raised = votes->token;
-        rlock_status status = on->part                            ? rli_composite_go_on_part(on)
+        rlock_status status = on->part                     ? rli_composite_go_on_part(on)
                               : held && own < votes->token ? rli_composite_begin_part(on, member, &job)
-                              : held                              ? RLOCK_OK
-                                                                  : RLOCK_NOT_OWNER;
+                              : held                       ? RLOCK_OK
+                                                           : RLOCK_NOT_OWNER;
         if (status == RLI_WAITING)
             return status;
         count_raised(votes, status);
@@ -273,4 +273,3 @@ static rlock_status run(rlock *handle, const rli_job *job, int64_t *answer)
     .valid_for = rli_red_valid_for, RLI_COMPOSITE_METHODS
 const rli_methods rli_red_in_turn = {METHODS};
 const rli_methods rli_red_fenced = {METHODS, .get_token = rli_red_get_token};
-

@@ -70,8 +70,8 @@ static void count_hold(const asked *by, rlock *part, uint64_t session_number)
 {
     const rli_single *single = rli_single_of(part);
     const rli_entry *entry = rli_entry_find(by->engine, &single->names);
-    rli_session *session =
-        entry ? rli_session_find_number(by->engine, entry, single->kind, &by->owner, session_number) : NULL;
+    rli_session *session = entry ? rli_session_find_number(by->engine, entry, single->kind, &by->owner, session_number)
+                                 : NULL;
     if (session)
         rli_session_add_sharded(session);
 }

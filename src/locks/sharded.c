@@ -58,20 +58,20 @@ static rlock_status get_shard(rlock *handle, int *shard)
 typedef struct seeking {
     rli_composite_machine on; /* first */
     int64_t deadline_ms;
-    rlock *held;              /* the part that the owner holds already; NULL: none */
-    rlock *taken;             /* the part that was acquired; to be given back if the owner holds another one */
-    uint64_t number;          /* of the session in which it was */
-    size_t from, stride;      /* the order of this pass: from, from + stride, … around */
-    size_t asked, refused;    /* of this pass */
-    rlock *busy;              /* the last that was refused in it */
+    rlock *held;           /* the part that the owner holds already; NULL: none */
+    rlock *taken;          /* the part that was acquired; to be given back if the owner holds another one */
+    uint64_t number;       /* of the session in which it was */
+    size_t from, stride;   /* the order of this pass: from, from + stride, … around */
+    size_t asked, refused; /* of this pass */
+    rlock *busy;           /* the last that was refused in it */
     struct {
-        const void *node;     /* as an identity: it may be gone */
+        const void *node; /* as an identity: it may be gone */
         int parts;
-    } silent[SERVERS];        /* in this pass */
-    bool patient;             /* this pass asks one part alone, and waits for its answer */
-    bool waits;               /* for `busy`, at the end of the pass */
-    int passes, unheard;      /* unheard: those with patience, one after the other, in which nothing answered */
-    rlock_status failure;     /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
+    } silent[SERVERS];    /* in this pass */
+    bool patient;         /* this pass asks one part alone, and waits for its answer */
+    bool waits;           /* for `busy`, at the end of the pass */
+    int passes, unheard;  /* unheard: those with patience, one after the other, in which nothing answered */
+    rlock_status failure; /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
     char why[512];
 } seeking;
 
@@ -296,8 +296,8 @@ static rlock_status ask(rli_composite_machine *on)
     return self->waits ? rli_composite_next(on, RLI_COMPOSITE_ASKS, RLOCK_OK) : end_pass(self);
 }
 
-static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {[RLI_COMPOSITE_ASKS] = ask,
-                                                                    [RLI_COMPOSITE_RETURNS] = give_back};
+static rli_composite_step *const acquiring[RLI_COMPOSITE_STAGES] = {
+    [RLI_COMPOSITE_ASKS] = ask, [RLI_COMPOSITE_RETURNS] = give_back};
 
 static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_operation *whole, seeking *self)
 {

@@ -353,9 +353,8 @@ static void end(rlock *handle)
     .check = rli_single_check, .check_owner = rli_single_check_owner, .jobs = RLI_JOB_BIT(RLI_JOB_KINDS) - 1,          \
     .run = rli_single_run, .room = rli_single_room, .begin = rli_single_begin, .home = home, .miss = miss,             \
     .drop_missed = drop_missed, .forgive = forgive, .deepen = deepen, .levels = levels, .valid_for = valid_for,        \
-    .valid_in = valid_in,                                                                                              \
-    .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner, .place = place, .name = name,          \
-    .ref = ref, .free = end
+    .valid_in = valid_in, .set_call_options = set_call_options, .copy = copy, .for_owner = for_owner, .place = place,  \
+    .name = name, .ref = ref, .free = end
 static const rli_methods plain = {METHODS};
 static const rli_methods fenced = {METHODS, .get_token = get_token};
 

@@ -13,13 +13,13 @@
 #define RLI_IN_VAIN 32
 
 typedef struct rli_tally {
-    size_t members, need;             /* how many there are, and how many make a majority */
-    size_t granted, refused;          /* of those that were asked: held now, and held by others */
-    size_t silent, failed;            /* did not answer, and failed in a way that waiting does not change */
-    rlock_status failure;             /* the most important failure of a member; RLOCK_OK: none */
-    rlock_status final;               /* a status that ends the whole call; RLOCK_OK: none */
-    char why[512];                    /* the message of `final`, else of `failure` */
-    bool in_vain;                     /* the majority was granted, but not for long enough */
+    size_t members, need;    /* how many there are, and how many make a majority */
+    size_t granted, refused; /* of those that were asked: held now, and held by others */
+    size_t silent, failed;   /* did not answer, and failed in a way that waiting does not change */
+    rlock_status failure;    /* the most important failure of a member; RLOCK_OK: none */
+    rlock_status final;      /* a status that ends the whole call; RLOCK_OK: none */
+    char why[512];           /* the message of `final`, else of `failure` */
+    bool in_vain;            /* the majority was granted, but not for long enough */
 } rli_tally;
 
 /* Begins anew, for that many members, of which `need` make a majority. */

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* Kryo's numbers for the two classes, and bits of what it writes. */
-#define KRYO_STRING      0x03
-#define KRYO_LONG        0x09
-#define LAST_OF_ASCII    0x80 /* of the last byte of a short text in ASCII */
-#define COUNTED          0x80 /* of the first byte of a length */
-#define LENGTH_GOES_ON   0x40 /* of that byte */
-#define SHORT_ASCII_MAX  32
-#define LONG_BYTES_MAX   9
+#define KRYO_STRING     0x03
+#define KRYO_LONG       0x09
+#define LAST_OF_ASCII   0x80 /* of the last byte of a short text in ASCII */
+#define COUNTED         0x80 /* of the first byte of a length */
+#define LENGTH_GOES_ON  0x40 /* of that byte */
+#define SHORT_ASCII_MAX 32
+#define LONG_BYTES_MAX  9
 
 typedef struct sink {
     unsigned char *to; /* NULL: only counts */

@@ -117,8 +117,9 @@ rlock_status rli_connection_explain_failure(const rli_connection *connection, co
     }
     const char *trouble = rli_connection_trouble(connection);
     if (trouble)
-        return rli_fail(RLOCK_UNAVAILABLE, "could not connect to Redis at %s: it sent %s; check that Redis listens "
-                                           "there",
+        return rli_fail(RLOCK_UNAVAILABLE,
+                        "could not connect to Redis at %s: it sent %s; check that Redis listens "
+                        "there",
                         address->text, trouble);
     /* as Redis does when plain text arrives at its TLS port */
     if (!connection->tls && rli_connection_is_closed(connection))

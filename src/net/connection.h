@@ -23,11 +23,11 @@ typedef struct rli_shared_socket {
 } rli_shared_socket;
 
 typedef struct rli_connection {
-    redisContext *context; /* only its reader is used: it parses received bytes within the limits of limits.h */
-    int fd;                /* a blocking socket */
-    rli_tls_stream *tls;   /* NULL: no TLS */
-    int64_t timeout_ms;    /* how long the greeting waits for an answer; 0: as long as the caller has time */
-    uint64_t run_id;       /* identifies this run of the server, from its run id; 0: the server did not tell */
+    redisContext *context;     /* only its reader is used: it parses received bytes within the limits of limits.h */
+    int fd;                    /* a blocking socket */
+    rli_tls_stream *tls;       /* NULL: no TLS */
+    int64_t timeout_ms;        /* how long the greeting waits for an answer; 0: as long as the caller has time */
+    uint64_t run_id;           /* identifies this run of the server, from its run id; 0: the server did not tell */
     rli_shared_socket *shared; /* NULL: nobody else polls the socket */
 } rli_connection;
 

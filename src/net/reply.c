@@ -211,8 +211,8 @@ rlock_status rli_reply_refusal(const redisReply *reply, const char *key)
         if (strstr(reply->str, advices[i].found)) /* anywhere in the text: scripts put words before the code */
             advice = advices[i].advice;
     }
-    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", shown,
-                    rli_reply_error_text(reply, NULL, said), advice ? "; " : "", advice ? advice : "");
+    return rli_fail(RLOCK_SERVER, "Redis refused, for \"%s\": %s%s%s", shown, rli_reply_error_text(reply, NULL, said),
+                    advice ? "; " : "", advice ? advice : "");
 }
 
 bool rli_reply_is_nil(const redisReply *reply)

@@ -200,8 +200,7 @@ void rli_tls_trouble_attach(rli_tls_trouble *trouble, SSL *ssl)
 
 static void note_certificate_wanted(rli_tls_trouble *trouble)
 {
-    note(trouble,
-         "it requires a client certificate; name the file with the certificate and its key in sslKeystore");
+    note(trouble, "it requires a client certificate; name the file with the certificate and its key in sslKeystore");
 }
 
 /* Explains the alert that the server sent before it hung up. */

@@ -91,8 +91,8 @@ typedef struct rli_call {
     int unanswered;    /* number of unanswered attempts, which may have run or may still run */
     bool broke_off; /* in at least one attempt the server ended the script in the middle; what it had written remains */
     rli_refusal refusal; /* of the latest attempt to which the server answered with an error */
-    bool unconfirmed; /* `synced`, but no replica acknowledged */
-    bool same_run;    /* the unanswered attempts went to the same server run as the answered one */
+    bool unconfirmed;    /* `synced`, but no replica acknowledged */
+    bool same_run;       /* the unanswered attempts went to the same server run as the answered one */
     /* the server run that answered; on failure, the one that got the first unanswered attempt; 0: unknown */
     uint64_t run_id;
 

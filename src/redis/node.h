@@ -21,15 +21,15 @@ typedef struct rli_renewals {
 
 /* What the watchdog knows of CLIENT TRACKING at one server. Only the watchdog's thread uses it, except `gained`. */
 typedef struct rli_tracking {
-    bool wanted;          /* a hold there is old enough */
-    uint64_t redirect;    /* the number of the subscriber's connection that messages go to; 0: not tracking */
-    uint64_t serial;      /* of the background connection that tracks */
-    bool refused;         /* the server refuses it… */
-    int64_t retry_ms;     /* …or it failed: when to try again; 0: at once */
-    int64_t pause_ms;     /* the pause after the latest failure */
-    int reread;           /* which holds are to be read again there: rli_reread (engine/watch.h) */
-    int rereading;        /* which are being marked for that */
-    atomic_bool gained;   /* it serves keys that another server served before */
+    bool wanted;        /* a hold there is old enough */
+    uint64_t redirect;  /* the number of the subscriber's connection that messages go to; 0: not tracking */
+    uint64_t serial;    /* of the background connection that tracks */
+    bool refused;       /* the server refuses it… */
+    int64_t retry_ms;   /* …or it failed: when to try again; 0: at once */
+    int64_t pause_ms;   /* the pause after the latest failure */
+    int reread;         /* which holds are to be read again there: rli_reread (engine/watch.h) */
+    int rereading;      /* which are being marked for that */
+    atomic_bool gained; /* it serves keys that another server served before */
 } rli_tracking;
 
 typedef struct rli_node {

@@ -10,8 +10,8 @@
 
 /* How the waits on a connection are done. busy_wait.c has the table of the legal transitions. */
 typedef enum rli_busy_wait_stage {
-    RLI_BUSY_WAIT_SLEEPS, /* asleep: that was faster, or nothing is known yet */
-    RLI_BUSY_WAIT_LOOKS,  /* busy: that was faster */
+    RLI_BUSY_WAIT_SLEEPS,      /* asleep: that was faster, or nothing is known yet */
+    RLI_BUSY_WAIT_LOOKS,       /* busy: that was faster */
     RLI_BUSY_WAIT_TRIES_SLEEP, /* asleep, and measured */
     RLI_BUSY_WAIT_TRIES_LOOK,  /* busy, and measured */
     RLI_BUSY_WAIT_STAGES

@@ -28,9 +28,9 @@ typedef struct rli_listener {
     struct rli_listener *next, *previous;
     rli_parker *parker;
     rlock_cancel *ends; /* a token that messages to all listeners fire; NULL: none */
-    uint64_t number; /* messages that begin with it are for this listener alone; 0: it has none */
-    bool signalled;  /* something has happened since the last rli_listener_take */
-    rli_told told;   /* since then */
+    uint64_t number;    /* messages that begin with it are for this listener alone; 0: it has none */
+    bool signalled;     /* something has happened since the last rli_listener_take */
+    rli_told told;      /* since then */
 } rli_listener;
 
 /* How often a channel of keyspace notifications has said that its key was deleted or evicted, or has expired. */
@@ -41,11 +41,11 @@ typedef struct rli_channel_events {
 /* A channel that is in use; subscribed only once, whatever the number of listeners. */
 typedef struct rli_channel {
     rli_link link;
-    int references;           /* 0: being unsubscribed, or lingering */
-    int unconfirmed;          /* commands sent for it that are not confirmed yet */
-    char *refusal;            /* the server's words if it refused the subscription; else NULL */
-    bool adrift;              /* the server does not serve this channel at present; it will be asked again */
-    bool plain;               /* subscribed with SUBSCRIBE in a cluster, too: it belongs to no slot */
+    int references;  /* 0: being unsubscribed, or lingering */
+    int unconfirmed; /* commands sent for it that are not confirmed yet */
+    char *refusal;   /* the server's words if it refused the subscription; else NULL */
+    bool adrift;     /* the server does not serve this channel at present; it will be asked again */
+    bool plain;      /* subscribed with SUBSCRIBE in a cluster, too: it belongs to no slot */
     rli_channel_events events;
     int64_t lingers_until_ms; /* nobody uses it, and it stays subscribed until then; 0: it does not linger */
     int64_t needed_until_ms;  /* another channel lingers until then, and this one must not end before; 0: none does */

@@ -35,19 +35,19 @@ typedef struct rli_subscriber {
     int64_t polls_until_ms;    /* when its present poll ends; 0: it does not poll */
     pthread_t thread;          /* reads messages; started by the first join */
     bool running, stopping;
-    int listeners;             /* of all channels */
-    rli_shared_socket *lent;   /* a waiting thread reads the connection (lending.c); NULL: none does */
-    int64_t lent_until_ms;     /* nor does the thread read it until then: the next waiter is expected */
-    bool reads;                /* the thread's present poll is for the connection, too */
-    bool broken;               /* a waiting thread found that the connection has ended */
-    bool proven;        /* the present connection has confirmed something */
-    bool hurry;         /* a new channel is wanted: do not pause before reconnecting */
-    int wake_fd;        /* an eventfd that interrupts the thread's poll; -1: none */
-    int64_t drifted_ms; /* when channels that are adrift are requested again; RLI_NEVER: there are none */
-    int64_t heard_ms;   /* when bytes were last received */
-    bool pinged;        /* a PING was sent since then */
-    int64_t sweep_ms;   /* when to look for channels that have lingered long enough; RLI_NEVER: none lingers */
-    char trouble[200];  /* the latest error of server or connection, for messages; "": none */
+    int listeners;           /* of all channels */
+    rli_shared_socket *lent; /* a waiting thread reads the connection (lending.c); NULL: none does */
+    int64_t lent_until_ms;   /* nor does the thread read it until then: the next waiter is expected */
+    bool reads;              /* the thread's present poll is for the connection, too */
+    bool broken;             /* a waiting thread found that the connection has ended */
+    bool proven;             /* the present connection has confirmed something */
+    bool hurry;              /* a new channel is wanted: do not pause before reconnecting */
+    int wake_fd;             /* an eventfd that interrupts the thread's poll; -1: none */
+    int64_t drifted_ms;      /* when channels that are adrift are requested again; RLI_NEVER: there are none */
+    int64_t heard_ms;        /* when bytes were last received */
+    bool pinged;             /* a PING was sent since then */
+    int64_t sweep_ms;        /* when to look for channels that have lingered long enough; RLI_NEVER: none lingers */
+    char trouble[200];       /* the latest error of server or connection, for messages; "": none */
 
     /* For CLIENT TRACKING; see rli_subscriber_track. */
     rli_ear *ear;             /* does not change; NULL: of a sentinel, which nobody tracks keys at */
@@ -59,8 +59,8 @@ typedef struct rli_subscriber {
      * it polls next. NULL: none. */
     rli_shared_socket *watched, *next_watched;
     bool rewatches;
-    bool tells;               /* the ear is to be told of a change */
-    atomic_bool flushed;      /* the server reported that all keys may have changed */
+    bool tells;          /* the ear is to be told of a change */
+    atomic_bool flushed; /* the server reported that all keys may have changed */
 } rli_subscriber;
 
 /* The channel of invalidation messages. */

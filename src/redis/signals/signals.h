@@ -38,7 +38,7 @@ typedef struct rli_signal_list {
     /* RLI_SIGNAL_OFF: when to connect at the earliest; RLI_SIGNAL_IDLE: when it is closed; else: when the server's
      * answer is late. */
     int64_t until_ms;
-    int64_t pause_ms; /* after the next failure */
+    int64_t pause_ms;      /* after the next failure */
     int64_t pass_until_ms; /* no longer is a signal passed on */
     struct rli_listener *listeners;
     int references; /* how many wait, in a local queue or for a signal */

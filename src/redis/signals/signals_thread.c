@@ -16,7 +16,7 @@
 
 /* How long one BLPOP waits. A new one stands behind those of other clients, so it is long; it is not endless, since the
  * end of a connection may go unnoticed. */
-#define BLOCK_S "30"
+#define BLOCK_S  "30"
 #define BLOCK_MS 30000
 /* Pauses between attempts to connect. */
 #define PAUSE_FIRST_MS 100

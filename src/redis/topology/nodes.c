@@ -106,8 +106,7 @@ static rli_node *find_unused(const rli_nodes *nodes)
 
 static rli_node *make(rli_nodes *nodes, rli_address *address)
 {
-    rli_node *node = rli_node_make(nodes->settings, address, nodes->pubsub_mode, nodes->closed,
-                                   nodes->ear);
+    rli_node *node = rli_node_make(nodes->settings, address, nodes->pubsub_mode, nodes->closed, nodes->ear);
     if (!node)
         return NULL;
     rli_node *_Atomic *end = &nodes->first;

@@ -74,9 +74,9 @@ struct rli_topology {
     int64_t meeting_since_ms;
     /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
     rlock_cancel *news;
-    bool cut_short;             /* news ended the last round */
-    bool found;                 /* a round has found the servers */
-    bool patient;               /* in this round the servers may take longer to answer */
+    bool cut_short; /* news ended the last round */
+    bool found;     /* a round has found the servers */
+    bool patient;   /* in this round the servers may take longer to answer */
 };
 
 /* `settings`, `gate` and `ear` must live as long as the topology. */
