@@ -133,14 +133,16 @@ RealTest(forking, child_of_an_async_function_calls_no_other)
 
 RealTest(forking, child_of_a_function_that_close_calls_calls_no_other)
 {
-    rlock_client *client = stage_client("");
-    rlock *lock = lock_of(client, NAME);
+    rlock_client *client = NULL;
+    assert_ok(rlock_client_open(&client, server_url(stage.server)));
+    rlock *lock = rlock_get_lock(client, NAME);
     for (int i = 0; i < 2; i++)
         assert_ok(rlock_is_locked_async(lock, fork_in, NULL));
     rlock_client_close(client);
     leave_if_child(atomic_load(&calls) == 1);
     cr_assert(atomic_load(&calls) == 2);
     assert_child_ends_well();
+    rlock_free(lock);
 }
 
 /* --- others --- */
