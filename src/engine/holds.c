@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "engine/async_release.h"
 #include "engine/engine.h"
-#include "engine/not_found.h"
 #include "engine/queue.h"
 #include "engine/session.h"
 
@@ -453,10 +452,8 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     session->reason = reason == RLOCK_LOST_EXPIRED && session->refused ? RLOCK_LOST_REFUSED : reason;
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);
-    if (reason == RLOCK_LOST_GONE) {
-        rli_session_not_found(engine, session);
+    if (reason == RLOCK_LOST_GONE)
         rli_queue_let_leaders_ask(session->entry);
-    }
     session->reported_count = session->count;
     session->next_lost = NULL;
     if (engine->last_lost)
