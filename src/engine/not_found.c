@@ -7,8 +7,8 @@
 
 /* By then this client has long heard of the present master. */
 #define RELEASED_MS 60000
-/* So many are released within that time at most: mostly it is the data that is gone, and with it any number of holds,
- * and each release keeps the watchdog from renewals for as long as its answer takes. */
+/* How many are released within that time, at most. Usually the data itself is gone, and any number of holds with it;
+ * and while the watchdog awaits the answer to a release, it renews nothing. */
 #define RELEASED_MOST 100
 
 void rli_session_not_found(rli_engine *engine, rli_session *session)

@@ -228,7 +228,7 @@ static void ask_missing(rli_red_keeper *self, const bool missing[RLI_MEMBERS_MAX
 
 /* Returns whether it has asked. It asks while no call of the owner's is under way, and none begins before it has asked:
  * an unlock would leave it members to take that the owner has just given back. What is missing is noted before it looks
- * for a majority: a member that is lost between the two is of that majority, and its loss must not be forgiven. */
+ * for a majority: a member that is lost between the two belongs to that majority, and its loss must not be forgiven. */
 static bool take_missing(rli_red_keeper *self)
 {
     bool missing[RLI_MEMBERS_MAX];

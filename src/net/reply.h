@@ -34,7 +34,7 @@ typedef enum rli_refusal {
     RLI_REFUSED_ELSE
 } rli_refusal;
 #define RLI_REFUSAL_BITS 3
-/* What the error says. `reply` must be one. */
+/* Returns the reason that an error gives. `reply` must be an error. */
 rli_refusal rli_refusal_of(const redisReply *reply);
 /* In words, behind "the server refused to renew it: ". */
 const char *rli_refusal_words(rli_refusal refusal);

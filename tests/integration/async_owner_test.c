@@ -84,7 +84,8 @@ static void extend_and_unlock(const rlock_result *result, void *arg)
     self->times++;
 }
 
-/* What a function has begun has left when it then blocks. The answer is read in the background, ten times a second. */
+/* Requests that a function has begun are sent before it blocks. Their answers are read in the background, ten times a
+ * second. */
 TimedTest(async_owner, blocking_call_in_a_function_waits_for_nothing_that_was_not_sent)
 {
     unlocking all = {.lock = owned_by(lock_of(stage.client, NAME), OWNER)};

@@ -276,14 +276,21 @@ Test(command_semaphore, permits_that_the_server_does_not_take_are_told_with_76)
     assert_available(1);
 }
 
+/* The command gives one permit back as a user who lacks a right. */
+static outcome run_as_bob(const char *rights)
+{
+    char url[512], rule[256];
+    set_permits(1);
+    snprintf(rule, sizeof rule, "ACL SETUSER bob on >secret ~* +@all %s", rights);
+    freeReplyObject(server_command(stage.server, rule));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    return command_outcome(url, COMMAND(SEMAPHORE, NAME, "--", "true"));
+}
+
 /* They came back; those who wait were not told. */
 Test(command_semaphore, permits_that_came_back_without_a_message_are_told)
 {
-    char url[512];
-    set_permits(1);
-    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* +@all resetchannels"));
-    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
-    outcome found = command_outcome(url, COMMAND(SEMAPHORE, NAME, "--", "true"));
+    outcome found = run_as_bob("resetchannels");
     cr_assert(found.status == 0, "%d: %s", found.status, found.err);
     assert_words(found.err, "rlock: 1 permit came back, but waiters were not notified: ", "channel");
     outcome_free(&found);
@@ -293,11 +300,7 @@ Test(command_semaphore, permits_that_came_back_without_a_message_are_told)
 /* Where a right to a command is missing, the script may have ended behind the release. */
 Test(command_semaphore, a_release_without_a_right_to_a_command_may_have_been_carried_out)
 {
-    char url[512];
-    set_permits(1);
-    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~* &* +@all -publish"));
-    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
-    outcome found = command_outcome(url, COMMAND(SEMAPHORE, NAME, "--", "true"));
+    outcome found = run_as_bob("&* -publish");
     cr_assert(found.status == 76, "%d: %s", found.status, found.err);
     assert_words(found.err, "rlock: it is unknown whether 1 permit came back: ", "docs/security.md");
     outcome_free(&found);

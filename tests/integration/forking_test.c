@@ -24,7 +24,7 @@ static bool is_child(void)
     return atomic_load(&calls) > 0 && atomic_load(&forked) == 0;
 }
 
-/* What each function does here. */
+/* Each function under test calls this. The first call forks. */
 static void fork_once(void)
 {
     if (atomic_fetch_add(&calls, 1) > 0)

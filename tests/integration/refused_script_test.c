@@ -161,6 +161,14 @@ static void run_without(size_t run, size_t state, const char *right)
     free(after);
 }
 
+static void run_at_maxmemory(const rli_script *script, const char *words)
+{
+    char line[200];
+    say("CONFIG SET maxmemory 1");
+    snprintf(line, sizeof line, "EVALSHA %s %s", script->sha1[RLI_COUNTED], words);
+    say(line);
+}
+
 /* It refuses what needs memory; the release of a lock succeeds there, too. */
 Test(refused_script, gives_permits_back_at_maxmemory)
 {
@@ -172,14 +180,11 @@ Test(refused_script, gives_permits_back_at_maxmemory)
         {&rli_script_permit_semaphore_release_many, KEYS " 1 " A},
         {&rli_script_permit_semaphore_undo, KEYS " 1 " A},
     };
-    char line[200];
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         server_load(stage.server, releases[i].script, RLI_COUNTED);
         say("CONFIG SET maxmemory 0");
         fill(1);
-        say("CONFIG SET maxmemory 1");
-        snprintf(line, sizeof line, "EVALSHA %s %s", releases[i].script->sha1[RLI_COUNTED], releases[i].words);
-        say(line);
+        run_at_maxmemory(releases[i].script, releases[i].words);
         int64_t taken = server_integer(stage.server, "ZCARD set");
         cr_assert(taken < 3 && server_integer(stage.server, "GET sem") + taken == 8, "script %zu: %lld", i, (long long)taken);
     }
@@ -196,16 +201,13 @@ Test(refused_script, changes_counts_and_leases_at_maxmemory)
         {&rli_script_count_down_latch_count_down, "1 latch lch"},
         {&rli_script_permit_semaphore_renew, "1 set 1 " A " 30000"},
     };
-    char line[200];
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         server_load(stage.server, changes[i].script, RLI_COUNTED);
         say("CONFIG SET maxmemory 0");
         fill(1);
         say("PERSIST sem");
         say("SET latch 3");
-        say("CONFIG SET maxmemory 1");
-        snprintf(line, sizeof line, "EVALSHA %s %s", changes[i].script->sha1[RLI_COUNTED], changes[i].words);
-        say(line);
+        run_at_maxmemory(changes[i].script, changes[i].words);
     }
 }
 
