@@ -305,9 +305,11 @@ bool actor_asleep(actor *self, int64_t ms)
         if (done)
             return false;
         still = busy && task_sleeps(self->tid, &now) && now == before ? still + 1 : 0;
-        if (still == 10)
-            return true;
         before = now;
+        /* Without interruption, while no other thread had anything to do: else it may sleep only until one of them
+         * lets go of a mutex or has started. */
+        if (still >= 10 && tasks_others_sleep() && task_sleeps(self->tid, &now) && now == before)
+            return true;
         pass_ms(1);
     }
     return false;

@@ -43,8 +43,8 @@ int actor_hold_count(actor *actor, rlock *lock);
 bool actor_holds(actor *actor, rlock *lock);
 int64_t actor_valid_for(actor *actor, rlock *lock);
 
-/* Waits until the call is under way and its thread sleeps, as the kernel sees it; for waiters
- * that leave no other trace. False: not within ms, or it has ended. */
+/* Waits until the call is under way, its thread sleeps, as the kernel sees it, and no other thread of the process is
+ * about to wake it; for waiters that leave no other trace. False: not within ms, or it has ended. */
 bool actor_asleep(actor *actor, int64_t ms);
 
 pthread_t actor_thread(const actor *actor);

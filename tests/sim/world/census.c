@@ -28,11 +28,16 @@ bool thread_sleeps(int number, long *times)
     return one && one->state == ASLEEP;
 }
 
+static bool may_run(const thread *one)
+{
+    return one->state != ASLEEP && !one->held;
+}
+
 bool threads_sleep_beside(void)
 {
     for (int i = 0; i < threads_alive(); i++) {
         const thread *one = thread_alive(i);
-        if (one->machine == thread_machine(thread_self()) && one != thread_self() && one->state != ASLEEP)
+        if (one->machine == thread_machine(thread_self()) && one != thread_self() && may_run(one))
             return false;
     }
     return true;

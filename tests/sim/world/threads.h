@@ -54,8 +54,8 @@ int thread_number(const thread *thread); /* as gettid gives it */
 const char *thread_title(const thread *thread); /* "A/rlock-watchdog" */
 /* Whether a thread with that number lives on the machine of the calling one. */
 bool thread_lives(int number);
-/* Whether it sleeps, and how often it has gone to sleep so far; whether all others there do; and how many there have a
- * name that begins so. */
+/* Whether it sleeps, and how often it has gone to sleep so far; whether all others there do, or are kept from running;
+ * and how many there have a name that begins so. */
 bool thread_sleeps(int number, long *times);
 bool threads_sleep_beside(void);
 int threads_named(const char *prefix);
