@@ -144,7 +144,7 @@ $(B)/rlock: $(cli_obj) $(B)/$(soname)
 suites     := unit integration topology fault model simserver stress interop hostile
 # The tests of two suites run in virtual time, against the model of a server (make virtual), as far as that goes: the command,
 # TLS and processes are of the real world.
-real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_process_test.c keep_alive_test.c listener_test.c refused_script_test.c \
+real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_process_test.c keep_alive_test.c refused_script_test.c \
     secret_test.c tls_%) \
     $(addprefix tests/fault/,asking_test.c async_% cut_asking_test.c fork_test.c fronts_test.c handler_test.c limits_test.c \
     real_server_test.c search_test.c subscriber_test.c tls_test.c)

@@ -4,6 +4,7 @@
 
 #include "tests/sim/actors/actor.h"
 #include "tests/sim/check/ends.h"
+#include "tests/sim/check/heard.h"
 #include "tests/sim/check/guarded.h"
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/wire.h"
@@ -377,6 +378,7 @@ static void look(void *again)
             guarded_look(i);
     }
     losses_look();
+    heard_look();
     if (again)
         event_at(world_now_ns() + LOOK_NS, look, again);
 }

@@ -694,6 +694,15 @@ static bool is_beside(const char *name, size_t length, const char *of)
     return false;
 }
 
+/* Of a forked process, or of a listener's own lock. */
+static bool is_of_no_object(const char *name, size_t length)
+{
+    bool is = begins_with(name, length, "child");
+    for (size_t i = 0; i < length; i++)
+        is |= begins_with(name + i, length - i, "heard by ");
+    return is;
+}
+
 /* Keys of other names are nobody's: Redisson neither reads nor deletes them. */
 void wire_look_at_key(const char *name, size_t length)
 {
@@ -703,7 +712,7 @@ void wire_look_at_key(const char *name, size_t length)
         if (run_is_of(i, name, length) || renamed || is_beside(name, length, own) || is_signal_list(name, length, i))
             return;
     }
-    if (begins_with(name, length, "child")) /* of a forked process */
+    if (is_of_no_object(name, length))
         return;
     finding("the key \"%.*s\" is none that a lock of Redisson has", (int)length, name);
 }

@@ -341,6 +341,21 @@ static void add_forget(drawing *self, plan_thread *to)
     add_step(to, FORGET, 0)->pause_ms = draw_one_in(self, 4) ? 100000 : draw_span(self, 10, 40000);
 }
 
+/* What it hears of may also be a key of its own. */
+static void add_listening(drawing *self, plan_thread *to)
+{
+    if (draw_one_in(self, 4)) {
+        add_step(to, HEAR_NO_MORE, 0);
+        return;
+    }
+    plan_step *one = add_step(to, LISTEN, draw_object(self));
+    one->count = draw_one_in(self, 2) ? draw_roll(self, 8) : 0;
+    if (draw_one_in(self, 2))
+        one->count = LISTEN_OWN | draw_roll(self, 4);
+    if (draw_one_in(self, 4))
+        one->pause_ms = draw_span(self, 1, 4000);
+}
+
 void draw_thread(drawing *self, plan_thread *to, int client)
 {
     *to = (plan_thread){.client = client};
@@ -351,6 +366,8 @@ void draw_thread(drawing *self, plan_thread *to, int client)
         add_pause(self, to);
         if (client >= 0 && self->mood.asyncs && draw_one_in(self, self->mood.forgets_loop))
             add_forget(self, to);
+        if (client >= 0 && draw_one_in(self, self->mood.listens))
+            add_listening(self, to);
         if (draw_one_in(self, self->mood.starves))
             add_step(to, STARVE, 0)->count = 1 + draw_roll(self, 20);
     }

@@ -3,6 +3,7 @@
 #include "tests/sim/program/forked.h"
 
 #include "tests/sim/actors/actor.h"
+#include "tests/sim/check/heard.h"
 #include "tests/sim/check/losses.h"
 #include "tests/sim/check/watch.h"
 #include "tests/sim/program/flights.h"
@@ -41,6 +42,7 @@ static void call_in_child(worker *self, const plan_step *step)
         run_worker(i)->waits_for = -1; /* its parent's threads are not there */
     actors_forget();
     losses_forget();
+    heard_forget();
     watch_in_child();
     rlock *lock = self->locks[step->object][0];
     if (lock && (rlock_try_lock(lock, 0, 1000) != RLOCK_FORKED || rlock_unlock(lock) != RLOCK_FORKED ||

@@ -287,24 +287,30 @@ void latch_ended(const call *of, rlock_status status, bool set)
         latch_is_open(resource, of->began_ns, thread_title(of->worker->thread));
 }
 
+static rlock_count_down_latch *latch_of(worker *self, int object)
+{
+    rlock_count_down_latch **handle = &self->latches[object];
+    if (!*handle)
+        *handle = rlock_get_count_down_latch(self->of->client, name_of(self, object));
+    return *handle;
+}
+
 static void latch_step(worker *self, const plan_step *step)
 {
     call own;
     bool set = false;
     int64_t count = 0;
     rlock_status status;
-    rlock_count_down_latch **latch = &self->latches[step->object];
-    if (!*latch)
-        *latch = rlock_get_count_down_latch(self->of->client, name_of(self, step->object));
-    if (!*latch)
+    rlock_count_down_latch *latch = latch_of(self, step->object);
+    if (!latch)
         return;
     latch_begins(self, step);
     call_begin(&own, self, step, NULL);
     switch (step->kind) {
-    case LATCH_SET: status = rlock_count_down_latch_try_set_count(*latch, step->count, &set); break;
-    case LATCH_DOWN: status = rlock_count_down_latch_count_down(*latch); break;
-    case LATCH_AWAIT: status = await(self, *latch, step, &own); break;
-    default: status = rlock_count_down_latch_get_count(*latch, &count); break;
+    case LATCH_SET: status = rlock_count_down_latch_try_set_count(latch, step->count, &set); break;
+    case LATCH_DOWN: status = rlock_count_down_latch_count_down(latch); break;
+    case LATCH_AWAIT: status = await(self, latch, step, &own); break;
+    default: status = rlock_count_down_latch_get_count(latch, &count); break;
     }
     call_end(&own, status);
     judge_object(&own);
@@ -312,6 +318,15 @@ static void latch_step(worker *self, const plan_step *step)
 }
 
 /* --- */
+
+rlock_object *worker_object(worker *self, int object)
+{
+    switch (self->of->plan->objects[object].kind) {
+    case SEMAPHORE: return rlock_semaphore_object(semaphore_of(self, object));
+    case PERMITS: return rlock_permit_semaphore_object(permits_of(self, object));
+    default: return rlock_count_down_latch_object(latch_of(self, object));
+    }
+}
 
 void object_step(worker *self, const plan_step *step)
 {

@@ -5,6 +5,8 @@
 
 #include "tests/sim/program/run.h"
 
+/* A semaphore or latch, as what is common to them. NULL: out of memory, or the client is closed. */
+rlock_object *worker_object(worker *worker, int object);
 void object_step(worker *worker, const plan_step *step);
 void objects_end(worker *worker);
 

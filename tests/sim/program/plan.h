@@ -49,6 +49,8 @@ typedef enum step_kind {
     STARVE,      /* from its next allocation but `count` on, some fail */
     FORGET,      /* the loop of the client does not process for pause_ms */
     EXTEND,      /* lease_ms, owner */
+    LISTEN,      /* a listener, whose function pauses for pause_ms, and does what `count`, bits of listen_way, says */
+    HEAR_NO_MORE, /* the last listener of the thread is removed */
     STEP_KINDS
 } step_kind;
 
@@ -87,6 +89,13 @@ typedef enum load_end {
     LOAD_ENDS
 } load_end;
 
+/* What a listener's function does, and of what. */
+typedef enum listen_way {
+    LISTEN_ASKS = 1, /* whether its lock is held */
+    LISTEN_ADDS = 2, /* another listener */
+    LISTEN_ENDS = 4, /* itself */
+    LISTEN_OWN = 8   /* its key is one of the thread's own */
+} listen_way;
 /* How an async call is made, by a named owner. */
 typedef enum async_way {
     ASYNC = 1,

@@ -3,10 +3,12 @@
 #include "tests/sim/program/servers.h"
 
 #include "tests/sim/actors/scripts.h"
+#include "tests/sim/check/heard.h"
 #include "tests/sim/check/ledger.h"
 #include "tests/sim/check/masters.h"
 #include "tests/sim/check/wire.h"
 #include "tests/sim/program/known.h"
+#include "tests/sim/program/listeners.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/server/memory.h"
@@ -119,6 +121,12 @@ static void published(void *world, const char *channel, size_t channel_length, c
     moment_comes(MESSAGE_SENT, NULL);
 }
 
+static void notified(void *world, const char *key, size_t length, const char *what)
+{
+    (void)world;
+    heard_happened(key, length, what);
+}
+
 /* --- where they are --- */
 
 /* Those of one deployment have their clocks from one source. */
@@ -134,7 +142,8 @@ static host *start(const char *name, const char *address, int port, sim_mode mod
     self->machine->wall_ns = first->wall_ns + first->since_boot_ns - self->machine->since_boot_ns;
     sim_server_settings settings = {.mode = mode, .host = sim_copy(address, strlen(address)), .port = port,
                                     .seed = world_chance(UINT32_MAX),
-                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, NULL, known_spread, begins, published}};
+                                    .hooks = {self, wall_us, spoke, hung_up, trouble, ran, NULL, known_spread, begins, published, notified},
+                                    .notifies = listeners_are_planned(of) ? "Kgx" : NULL};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         if (versions[i].number == of->version)
             settings.version = versions[i].version;

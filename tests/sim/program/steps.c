@@ -8,6 +8,7 @@
 #include "tests/sim/program/async_steps.h"
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
+#include "tests/sim/program/listeners.h"
 #include "tests/sim/program/lock_of.h"
 #include "tests/sim/program/loops.h"
 #include "tests/sim/program/moment.h"
@@ -448,6 +449,12 @@ bool step_take(worker *self, const plan_step *step)
     case FORK:
         fork_and_call(self, step);
         return true;
+    case LISTEN:
+        listener_step(self, step);
+        return true;
+    case HEAR_NO_MORE:
+        listener_remove_step(self);
+        return true;
     case STARVE:
         memory_fails_here(step->count, step->count % 3);
         return true;
@@ -479,6 +486,7 @@ void steps_end(worker *self)
 {
     memory_fails_here(0, 0);
     release_all(self);
+    listeners_end(self);
     for (hold *held = ledger_first(); held; held = held->next) {
         if (held->owner.client == self->of->index && held->owner.number == self->index && held->count > 0)
             ends_abandon(held, run_watchdog_ms(self->of));

@@ -92,7 +92,7 @@ static void clear(sim_call *call, int database)
     call->database = database;
     for (entry *one = table_next(keys, NULL), *next; one; one = next) {
         next = table_next(keys, one);
-        key_delete(call, entry_name(one));
+        key_delete_untold(call, entry_name(one));
     }
 }
 
@@ -133,8 +133,12 @@ static void rename_key(sim_call *call, bool only_new)
     }
     bool same = text_is(call->words[1], call->words[2]), there = key_find(call, call->words[2]) != NULL;
     if (!same && !(only_new && there)) {
-        key_put(call, call->words[2], value_copy(own, order_seed(call->server)));
-        key_delete(call, call->words[1]);
+        sim_value *copy = value_copy(own, order_seed(call->server));
+        notify(call->server, call->database, 'g', "rename_from", call->words[1]);
+        notify(call->server, call->database, 'g', "rename_to", call->words[2]);
+        call->notified = true;
+        key_put(call, call->words[2], copy);
+        key_delete_untold(call, call->words[1]);
     }
     if (only_new)
         say_integer(call, !there);

@@ -13,12 +13,14 @@ static bool has_expired(const sim_server *server, const sim_value *own)
     return own->expires_ms != NO_EXPIRY && now_ms(server) > own->expires_ms;
 }
 
+/* event NULL: nobody is told. */
 static bool drop(sim_server *server, int database, text key, const char *event)
 {
     entry *one = table_take(&server->databases[database], key);
     if (!one)
         return false;
-    notify(server, database, event, entry_name(one));
+    if (event)
+        notify(server, database, *event == 'e' ? 'x' : 'g', event, entry_name(one));
     note_change(server, database, key);
     value_free(one->pointer);
     sim_free(one);
@@ -49,14 +51,17 @@ bool key_of(sim_call *call, text key, value_type type, sim_value **found)
 
 void key_changed(sim_call *call, text key)
 {
+    const entry *one = table_find(&call->server->databases[call->database], key);
     call->wrote = true;
     note_change(call->server, call->database, key);
-    notify_changed(call, key);
+    if (one)
+        notify_changed(call, key, ((const sim_value *)one->pointer)->type);
 }
 
 void key_put(sim_call *call, text key, sim_value *own)
 {
     bool fresh;
+    key_find(call, key); /* one that has expired goes, and is told of */
     entry *one = table_add(&call->server->databases[call->database], key, &fresh);
     if (!fresh)
         value_free(one->pointer);
@@ -77,6 +82,12 @@ bool key_delete(sim_call *call, text key)
         return false;
     call->wrote = true;
     return drop(call->server, call->database, key, "del");
+}
+
+void key_delete_untold(sim_call *call, text key)
+{
+    call->wrote = true;
+    drop(call->server, call->database, key, NULL);
 }
 
 void key_delete_empty(sim_call *call, text key, const sim_value *own)

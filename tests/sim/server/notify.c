@@ -1,8 +1,11 @@
-/* Keyspace notifications: messages about what becomes of keys, as far as tests listen to them (keyevents). */
+/* Keyspace notifications: messages about what becomes of keys. Of deleted and expired keys (classes g and x) as a real
+ * server; of the other classes as far as tests listen to them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/server/command.h"
 
 #include <string.h>
+
+#define CLASSES "g$lshzx"
 
 /* By which name a command tells what it has done. */
 static const char *event_of(const sim_command *command)
@@ -18,27 +21,70 @@ static const char *event_of(const sim_command *command)
     return command->name;
 }
 
-void notify(sim_server *server, int database, const char *event, text key)
+static char class_of(const char *event, value_type type)
+{
+    static const char classes[] = {[VALUE_STRING] = '$', [VALUE_HASH] = 'h', [VALUE_LIST] = 'l', [VALUE_SET] = 's',
+                                   [VALUE_ZSET] = 'z'};
+    bool is_generic = strcmp(event, "expire") == 0 || strcmp(event, "persist") == 0;
+    return is_generic ? 'g' : classes[type];
+}
+
+static bool has(const sim_server *server, char letter)
+{
+    return strchr(server->notifies, letter) != NULL;
+}
+
+void notify(sim_server *server, int database, char class, const char *event, text key)
 {
     bytes channel = {0};
-    if (!server->notifies)
+    if (!*server->notifies || !(has(server, class) || has(server, 'A')))
         return;
-    bytes_print(&channel, "__keyevent@%d__:%s", database, event);
-    publish(server, (text){channel.at, channel.length}, key);
+    if (server->settings.hooks.notified)
+        server->settings.hooks.notified(server->settings.hooks.world, key.at, key.length, event);
+    if (has(server, 'K')) {
+        bytes_print(&channel, "__keyspace@%d__:", database);
+        bytes_add(&channel, key.at, key.length);
+        publish(server, (text){channel.at, channel.length}, text_of(event));
+    }
+    channel.length = 0;
+    if (has(server, 'E')) {
+        bytes_print(&channel, "__keyevent@%d__:%s", database, event);
+        publish(server, (text){channel.at, channel.length}, key);
+    }
     bytes_free(&channel);
 }
 
-void notify_changed(sim_call *call, text key)
+void notify_changed(sim_call *call, text key, value_type type)
 {
-    if (!call->notified && call->command)
-        notify(call->server, call->database, event_of(call->command), key);
+    const char *event = call->command ? event_of(call->command) : "";
+    if (!call->notified && *event)
+        notify(call->server, call->database, class_of(event, type), event, key);
     call->notified = true;
+}
+
+bool notify_set(sim_server *server, text letters)
+{
+    char known[sizeof server->notifies] = "";
+    static const char order[] = CLASSES "AKE"; /* as CONFIG GET tells them */
+    size_t count = 0;
+    for (size_t i = 0; i < letters.length; i++) {
+        if (!letters.at[i] || !strchr(order, letters.at[i]))
+            return false;
+    }
+    for (const char *one = order; *one; one++) {
+        bool of_all = strchr(CLASSES, *one) && memchr(letters.at, 'A', letters.length);
+        if (letters.length && memchr(letters.at, *one, letters.length) && !of_all)
+            known[count++] = *one;
+    }
+    memcpy(server->notifies, known, sizeof known);
+    return true;
 }
 
 int64_t notify_due_us(sim_server *server)
 {
     int64_t due_ms = INT64_MAX / 1000;
-    for (int i = 0; i < DATABASES_MAX && server->notifies; i++) {
+    bool tells = *server->notifies && !server->master; /* a replica waits for its master's word */
+    for (int i = 0; i < DATABASES_MAX && tells; i++) {
         for (const entry *one = table_next(&server->databases[i], NULL); one; one = table_next(&server->databases[i], one)) {
             const sim_value *own = one->pointer;
             if (own->expires_ms != NO_EXPIRY && own->expires_ms < due_ms)
@@ -50,6 +96,6 @@ int64_t notify_due_us(sim_server *server)
 
 void notify_look(sim_server *server)
 {
-    for (int i = 0; i < DATABASES_MAX && server->notifies; i++)
+    for (int i = 0; i < DATABASES_MAX && *server->notifies; i++)
         keys_count(server, i); /* drops those that have expired */
 }

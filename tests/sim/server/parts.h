@@ -46,7 +46,7 @@ struct sim_server {
     int64_t most_links, idle_s; /* maxclients, and timeout; 0: none */
     bool monitors;              /* some link does */
     int trackers;               /* so many links track keys */
-    bool notifies;              /* of what becomes of keys */
+    char notifies[12];          /* of what becomes of keys: the letters of notify-keyspace-events */
     bool changed; /* the present command has written, or published */
     char host[64], user[64], password[64];
     char run_id[41];
@@ -176,8 +176,9 @@ void tracking_end(sim_link *link);
 
 /* --- notifications (notify.c); without a listener's wish all do nothing --- */
 
-void notify(sim_server *server, int database, const char *event, text key);
-void notify_changed(sim_call *call, text key); /* by the call's command; once */
+bool notify_set(sim_server *server, text letters); /* of notify-keyspace-events; false: it knows none such */
+void notify(sim_server *server, int database, char class, const char *event, text key);
+void notify_changed(sim_call *call, text key, value_type type); /* by the call's command; once */
 int64_t notify_due_us(sim_server *server);     /* when the next key expires; INT64_MAX: none does */
 void notify_look(sim_server *server);          /* tells of those that have */
 
@@ -191,6 +192,7 @@ bool key_of(sim_call *call, text key, value_type type, sim_value **found);
 /* A new one, in place of what was there. */
 sim_value *key_make(sim_call *call, text key, value_type type);
 bool key_delete(sim_call *call, text key);
+void key_delete_untold(sim_call *call, text key); /* without a notification */
 void key_delete_empty(sim_call *call, text key, const sim_value *own); /* when it has no members */
 /* Notes that it changed: to be called at each write but key_delete. */
 void key_changed(sim_call *call, text key);

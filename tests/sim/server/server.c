@@ -26,6 +26,7 @@ static void begin_run(sim_server *server)
         server->run_id[i] = "0123456789abcdef"[state >> 60];
     }
     server->started_us = server->settings.hooks.now_us(server->settings.hooks.world);
+    notify_set(server, text_of(server->settings.notifies ? server->settings.notifies : ""));
 }
 
 sim_server *sim_server_make(const sim_server_settings *settings)
@@ -85,7 +86,7 @@ void sim_server_restart(sim_server *server, bool keeps_data)
     }
     server->synced = server->synced && keeps_data;
     server->paused_until_ms = 0;
-    server->monitors = server->notifies = false;
+    server->monitors = false;
     server->most_links = server->idle_s = 0;
     statistics_begin(server);
     begin_run(server);

@@ -52,6 +52,7 @@ typedef struct sim_hooks {
     void (*begins)(void *world, const sim_run *run); /* a script, without its answer yet */
     void (*published)(void *world, const char *channel, size_t channel_length, const char *message, size_t message_length,
                       size_t heard);
+    void (*notified)(void *world, const char *key, size_t length, const char *event); /* of any class that is told */
 } sim_hooks;
 
 /* Texts are copied; NULL: the default. */
@@ -62,6 +63,7 @@ typedef struct sim_server_settings {
     int port;
     int databases;    /* 0: 16; a cluster has one */
     const char *user, *password; /* that clients must give; user NULL: the password alone */
+    const char *notifies; /* notify-keyspace-events, at each start; NULL: none */
     uint64_t seed;    /* decides the order in which hashes, sets and keys are listed, and the run id */
     sim_hooks hooks;
 } sim_server_settings;
@@ -164,7 +166,7 @@ const char *sim_server_ask(sim_server *server, int database, const char *const *
 /* What real servers do and the model does not: CONFIG, COMMAND, DEBUG, MEMORY, OBJECT, WATCH, COPY, DUMP, RESTORE and
  * SHUTDOWN; blocking pops but BLPOP and BRPOP; INCRBYFLOAT and HINCRBYFLOAT; streams, bitmaps and geography; RESP3 (HELLO is always refused);
  * scripts with a shebang, FUNCTION, redis.setresp and redis.breakpoint; redis.log and redis.replicate_commands do nothing;
- * eviction at maxmemory; keyspace notifications. Several messages that one command causes (two patterns that match one channel,
+ * eviction at maxmemory; keyspace notifications of the other classes than g and x. A key that expires is told at once. Several messages that one command causes (two patterns that match one channel,
  * UNSUBSCRIBE from all) may come in another order. A pause or a WAIT whose end overflows 64 bits lasts for ever here. */
 
 #endif

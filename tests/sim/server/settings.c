@@ -19,6 +19,26 @@ static bool is_without_effect(text name)
     return false;
 }
 
+static void set_notifies(sim_call *call, text letters)
+{
+    if (notify_set(call->server, letters))
+        say_ok(call);
+    else
+        say_error(call, "ERR the model knows no such letters of notify-keyspace-events");
+}
+
+/* Of this setting alone. */
+static void run_config_get(sim_call *call)
+{
+    if (!text_is_word(call->words[2], "notify-keyspace-events")) {
+        run_unknown_of_family(call);
+        return;
+    }
+    say_array(call, 2);
+    say_text(call, call->words[2]);
+    say_word(call, call->server->notifies);
+}
+
 static void run_config_set(sim_call *call)
 {
     int64_t number;
@@ -33,8 +53,7 @@ static void run_config_set(sim_call *call)
         call->server->failure = number == 1 ? SIM_OOM : SIM_WELL; /* 1 byte is always used */
         say_ok(call);
     } else if (text_is_word(name, "notify-keyspace-events")) {
-        call->server->notifies = memchr(value.at, 'E', value.length) != NULL;
-        say_ok(call);
+        set_notifies(call, value);
     } else if (is_without_effect(name)) {
         say_ok(call);
     } else {
@@ -96,6 +115,7 @@ static void run_command_info(sim_call *call)
 
 const sim_command setting_commands[] = {
     {"config", run_unknown_of_family, -2, COMMAND_FAMILY | SAYS | COMMAND_UNSEEN, 0, 0, 0, 0},
+    {"config|get", run_config_get, 3, SAYS | COMMAND_UNSEEN, 0, 0, 0, 0},
     {"config|set", run_config_set, 4, SAYS | COMMAND_UNSEEN, 0, 0, 0, 0},
     {"config|resetstat", run_config_resetstat, 2, SAYS | COMMAND_UNSEEN, 0, 0, 0, 0},
     {"acl", run_unknown_of_family, -2, COMMAND_FAMILY | SAYS | COMMAND_UNSEEN, 0, 0, 0, 0},

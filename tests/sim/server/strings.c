@@ -139,6 +139,8 @@ static void run_set(sim_call *call)
     sim_value *own = key_make(call, call->words[1], VALUE_STRING);
     put_string(own, call->words[2]);
     own->expires_ms = expires_ms;
+    if (options.expires_ms != NO_EXPIRY)
+        notify(call->server, call->database, 'g', "expire", call->words[1]);
     if (expires_ms != NO_EXPIRY && expires_ms <= now_ms(call->server) && call->server->settings.version >= SIM_REDIS_7_2)
         key_delete(call, call->words[1]);
 }
@@ -159,6 +161,7 @@ static void set_with_end(sim_call *call, bool seconds)
     sim_value *own = key_make(call, call->words[1], VALUE_STRING);
     put_string(own, call->words[3]);
     own->expires_ms = expires_ms;
+    notify(call->server, call->database, 'g', "expire", call->words[1]);
     say_ok(call);
 }
 
