@@ -6,6 +6,7 @@
 #ifndef RLI_ENGINE_H
 #define RLI_ENGINE_H
 
+#include "base/allowance.h"
 #include "base/timer_heap.h"
 #include "base/gate.h"
 #include "base/table.h"
@@ -43,8 +44,7 @@ struct rli_engine {
     rli_entry_group *groups; /* the entries of group locks */
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_queue_number;
-    int not_found; /* how many holds were noted since not_found_since_ms (not_found.h) */
-    int64_t not_found_since_ms;
+    rli_allowance not_found; /* of holds that are released elsewhere (not_found.h) */
     /* Until when the client may be subscribed to an own channel for some lock (registry.h). */
     int64_t own_channels_until_ms;
     rli_contended contended;

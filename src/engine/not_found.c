@@ -13,15 +13,7 @@
 
 void rli_session_not_found(rli_engine *engine, rli_session *session)
 {
-    int64_t now_ms = rli_now_ms();
-    if (session->deadline_ms - now_ms <= engine->settings->watchdog_timeout_ms || session->forced)
-        return;
-    if (now_ms - engine->not_found_since_ms >= RELEASED_MS) {
-        engine->not_found_since_ms = now_ms;
-        engine->not_found = 0;
-    }
-    if (engine->not_found == RELEASED_MOST)
-        return;
-    engine->not_found++;
-    rli_session_in_doubt(engine, session, RELEASED_MS);
+    bool ends_soon = session->deadline_ms - rli_now_ms() <= engine->settings->watchdog_timeout_ms;
+    if (!ends_soon && !session->forced && rli_allowance_take(&engine->not_found, RELEASED_MOST, RELEASED_MS))
+        rli_session_in_doubt(engine, session, RELEASED_MS);
 }

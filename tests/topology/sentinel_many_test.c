@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED 1000
+#define NAMED   1000
 #define SOON_MS 30000
 
 enum { LOOKS, MESSAGES, ROUNDS, LISTENERS }; /* notes */
@@ -61,14 +61,21 @@ static bool watch(impostor_peer *peer, const char *request)
     return impostor_answer(peer, request);
 }
 
-Test(sentinel_many, others_are_not_all_listened_to)
+/* A lock of a client whose sentinel answers so. */
+static rlock *lock_behind(impostor_fn *answers, const char *query)
 {
     static int port;
     master = impostor_start(be_master, NULL);
     port = impostor_port(master);
-    sentinel = impostor_start(watch, &port);
-    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&scanInterval=20&connectTimeout=100&timeout=1000",
-                                    impostor_port(sentinel)), "order");
+    sentinel = impostor_start(answers, &port);
+    return lock_of(
+        client_at("redis-sentinel://127.0.0.1:%d?masterName=m&timeout=1000%s", impostor_port(sentinel), query),
+        "order");
+}
+
+Test(sentinel_many, others_are_not_all_listened_to)
+{
+    rlock *lock = lock_behind(watch, "&scanInterval=20&connectTimeout=100");
     cr_assert(impostor_await(sentinel, LOOKS, 5, SOON_MS), "the client does not look");
     cr_assert(tasks_named("rlock-") < 100, "%d threads", tasks_named("rlock-"));
     assert_ok(rlock_try_lock(lock, 0, SOON_MS));
@@ -96,13 +103,8 @@ static bool name_strangers(impostor_peer *peer, const char *request)
 /* Each confirmation of a subscription begins a round, which meets others. */
 Test(sentinel_many, strangers_are_not_met_without_end)
 {
-    static int port;
-    master = impostor_start(be_master, NULL);
-    port = impostor_port(master);
-    sentinel = impostor_start(name_strangers, &port);
     int64_t since_ms = now_ms();
-    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&scanInterval=100&timeout=1000",
-                                    impostor_port(sentinel)), "order");
+    rlock *lock = lock_behind(name_strangers, "&scanInterval=100");
     cr_assert(impostor_await(sentinel, LOOKS, 20, SOON_MS), "the client does not look");
     int64_t most = 1 + 32 * (1 + (now_ms() - since_ms) / 5000), listeners = impostor_noted(sentinel, LISTENERS);
     cr_assert(listeners > 1 && listeners <= most, "%lld connections to listen", (long long)listeners);
@@ -129,12 +131,7 @@ static bool publish_switches(impostor_peer *peer, const char *request)
 
 Test(sentinel_many, switches_are_not_all_looked_into)
 {
-    static int port;
-    master = impostor_start(be_master, NULL);
-    port = impostor_port(master);
-    sentinel = impostor_start(publish_switches, &port);
-    rlock *lock = lock_of(client_at("redis-sentinel://127.0.0.1:%d?masterName=m&timeout=1000",
-                                    impostor_port(sentinel)), "order");
+    rlock *lock = lock_behind(publish_switches, "");
     cr_assert(impostor_await(sentinel, MESSAGES, 1, SOON_MS), "the client does not listen");
     int64_t since_ms = now_ms(), rounds = impostor_noted(sentinel, ROUNDS);
     cr_assert(impostor_await(sentinel, ROUNDS, rounds + 21, SOON_MS), "the client does not look");

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/host_port.h"
 
@@ -137,23 +136,11 @@ static bool is_heard(const rli_topology *topology, const rli_node *sentinel)
     return own != NULL;
 }
 
-/* Whether one more sentinel may be met, which is counted. */
-static bool may_meet(rli_topology *topology)
-{
-    if (rli_now_ms() - topology->meeting_since_ms >= MEETING_MS) {
-        topology->meeting_since_ms = rli_now_ms();
-        topology->met = 0;
-    }
-    if (topology->met == SENTINELS_MOST)
-        return false;
-    topology->met++;
-    return true;
-}
-
 /* Whether a sentinel that another one names belongs in the list. */
 static bool is_welcome(rli_topology *topology, const rli_node *sentinel)
 {
-    return rli_nodes_is_current(&topology->sentinels, sentinel) || is_heard(topology, sentinel) || may_meet(topology);
+    return rli_nodes_is_current(&topology->sentinels, sentinel) || is_heard(topology, sentinel) ||
+           rli_allowance_take(&topology->meetings, SENTINELS_MOST, MEETING_MS);
 }
 
 /* Replaces the list of sentinels by this one and those that it knows. */

@@ -4,6 +4,7 @@
 #ifndef RLI_TOPOLOGY_H
 #define RLI_TOPOLOGY_H
 
+#include "base/allowance.h"
 #include "base/operation.h"
 #include "redis/connector.h"
 #include "redis/script.h"
@@ -70,8 +71,7 @@ struct rli_topology {
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
     struct heard *heard;        /* sentinel.c: the sentinels whose messages it receives */
-    int met;                    /* likewise: how many it has met since meeting_since_ms */
-    int64_t meeting_since_ms;
+    rli_allowance meetings;     /* likewise: of sentinels that it has not known */
     /* fired by their messages; NULL: none, as memory was short, or there are no sentinels */
     rlock_cancel *news;
     bool cut_short; /* news ended the last round */
