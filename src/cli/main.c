@@ -19,7 +19,7 @@ static const char help[] = "rlock - locks shared with every program, C or Java, 
                            "  rlock ls [OPTION…] [PATTERN]            list the locks that are held\n"
                            "  rlock inspect [OPTION…] NAME            show who holds a lock, and for how long\n"
                            "  rlock force-unlock [OPTION…] NAME       free a lock, whoever holds it\n"
-                           "  rlock doctor [OPTION…]                  check whether locks are safe with your servers\n"
+                           "  rlock doctor [OPTION…] [NAME]           check whether locks are safe with your servers\n"
                            "  rlock bench [OPTION…]                   measure how fast locks are with your server\n"
                            "  rlock run --help, rlock ls --help, …    more about one of them\n"
                            "  rlock --version\n"
