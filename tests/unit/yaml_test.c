@@ -372,6 +372,10 @@ static const struct {
     {"singleServerConfig:\n  address: redis://u:SECRET%@h:1\n", RLOCK_INVALID, {"yaml:2: ", "password"}},
     {"singleServerConfig:\n  address: redis+uds://sock\n", RLOCK_INVALID, {"yaml:2: ", "absolute path"}},
     {"singleServerConfig:\n  address: ${RLOCK_TEST_UNSET}\n", RLOCK_INVALID, {"yaml:2: ", "redis://"}},
+    {"singleServerConfig:\n  address: redis://${RLOCK_TEST_UNSET}:1\n", RLOCK_INVALID,
+     {"yaml:2: address: ", "; ${RLOCK_TEST_UNSET} is not set in the environment"}},
+    {SINGLE "  clientName: ${RLOCK_TEST_UNKNOWN}\n  timeout: ${RLOCK_TEST_UNSET}\n", RLOCK_INVALID,
+     {"yaml:4: timeout is", "; ${RLOCK_TEST_UNSET} is not set in the environment"}},
 
     {SINGLE "  timeout: soon\n", RLOCK_INVALID, {"yaml:3: timeout is \"soon\"", "whole number of milliseconds"}},
     {SINGLE "  timeout: 3.5\n", RLOCK_INVALID, {"yaml:3: timeout", "whole number"}},

@@ -13,6 +13,24 @@ size_t rli_yaml_line(const yaml_node_t *at)
     return at->start_mark.line + 1;
 }
 
+/* Finds the warning of a ${NAME} that stayed as it is in the value: that is mostly why the value is wrong. Sets
+ * *length to that of its text. */
+static const char *find_unset(const rli_yaml_loader *loader, const yaml_node_t *value, size_t *length)
+{
+    char place[RLI_NAME_SHOWN + 30];
+    size_t ahead = (size_t)snprintf(place, sizeof place, "%s:%zu: ", loader->file, rli_yaml_line(value));
+    const char *line = value->type == YAML_SCALAR_NODE ? rli_owned_warnings(loader->owned) : "";
+    for (; *line; line += *length + 1) {
+        *length = strcspn(line, "\n");
+        if (strncmp(line, place, ahead) == 0 && strncmp(line + ahead, "${", 2) == 0) {
+            *length -= ahead;
+            return line + ahead;
+        }
+    }
+    *length = 0;
+    return "";
+}
+
 rlock_status rli_yaml_fail(const rli_yaml_loader *loader, const yaml_node_t *at, rlock_status status,
                            const char *format, ...)
 {
@@ -21,7 +39,10 @@ rlock_status rli_yaml_fail(const rli_yaml_loader *loader, const yaml_node_t *at,
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return rli_fail(status, "%s:%zu: %s", loader->file, rli_yaml_line(at), what);
+    size_t length;
+    const char *unset = find_unset(loader, at, &length);
+    return rli_fail(status, "%s:%zu: %s%s%.*s", loader->file, rli_yaml_line(at), what, length ? "; " : "", (int)length,
+                    unset);
 }
 
 rlock_status rli_yaml_fail_missing(const rli_yaml_loader *loader, const yaml_node_t *at, const char *format, ...)

@@ -36,7 +36,8 @@ typedef struct rli_yaml_loader {
     bool again;
 } rli_yaml_loader;
 
-/* Sets rlock_last_error() to "file:line: …"; returns `status`. */
+/* Sets rlock_last_error() to "file:line: …", with the warning of a ${NAME} in that value that is not set; returns
+ * `status`. */
 rlock_status rli_yaml_fail(const rli_yaml_loader *loader, const yaml_node_t *at, rlock_status status,
                            const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The same with RLOCK_INVALID, for a key that is missing. The message also names `stray`, which may be that
