@@ -47,6 +47,7 @@ static bool read_standby(const char *at, const char *end, reference *found)
 /* Reads the reference that begins with the $ at `at`; false: there is none. */
 static bool read_reference(const char *at, const char *end, reference *found)
 {
+    *found = (reference){.name = at};
     if (end - at < 4 || at[1] != '{')
         return false;
     const char *name_end = at + 2;
@@ -57,6 +58,13 @@ static bool read_reference(const char *at, const char *end, reference *found)
         return false;
     found->end = name_end + 1;
     return *name_end == '}' || read_standby(name_end, end, found);
+}
+
+/* Whether what read_reference() refused is a ${NAME:-}. */
+static bool has_empty_default(const reference *found, const char *end)
+{
+    const char *behind = found->name + found->name_length;
+    return found->name_length && end - behind >= 3 && strncmp(behind, ":-}", 3) == 0;
 }
 
 /* Redisson ignores a default that itself contains ":-". */
@@ -92,7 +100,7 @@ static rlock_status put_reference(FILE *to, const char **at, const char *end, si
     if (!read_reference(from, end, &found)) {
         *at = from + 1;
         fputc('$', to);
-        return RLOCK_OK;
+        return has_empty_default(&found, end) ? unset(arg, line, found.name, found.name_length + 2) : RLOCK_OK;
     }
     *at = found.end;
     rlock_status status = put_value(to, &found, &set);

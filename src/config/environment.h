@@ -6,8 +6,8 @@
 #include <rlock/status.h>
 #include <stddef.h>
 
-/* Called for each ${name} that is not set and has no default, with the number of its line. A status other
- * than RLOCK_OK ends the expansion. */
+/* Called for each ${name} that is not set and has no default, with the number of its line; and for each ${name:-}, with
+ * name:- as the name. A status other than RLOCK_OK ends the expansion. */
 typedef rlock_status rli_unset_fn(void *arg, size_t line, const char *name, size_t length);
 
 /* Copies `text` with the references replaced from the environment. The caller frees *expanded, which ends

@@ -595,6 +595,7 @@ static const struct {
      "  natMapper: !<com.example.Docker> {}\n", "yaml:3: natMapper is the Java class \"Docker\""},
     {"replicatedServersConfig:\n  nodeAddresses: [\"redis://h:1\"]\n  natMap: {}\n", "\"natMap\" does not belong here"},
     {SINGLE "  clientName: ${RLOCK_TEST_UNSET}\n", "yaml:3: ${RLOCK_TEST_UNSET} is not set"},
+    {SINGLE "  password: SECRET${RLOCK_TEST_UNSET:-}\n", "yaml:3: ${RLOCK_TEST_UNSET:-} has an empty default"},
     {"sentinelServersConfig:\n  masterName: m\n  sentinelAddresses: [\"redis://h:1\"]\n  sentinelsDiscovery: false\n",
      "yaml:4: sentinelsDiscovery is false, which has no effect here"},
 };

@@ -296,7 +296,10 @@ static rlock_status read_document(rli_yaml_loader *loader, yaml_parser_t *parser
 
 static rlock_status warn_of_unset(void *arg, size_t line, const char *name, size_t length)
 {
-    return rli_yaml_warn(arg, line, "${%.*s} is not set in the environment and stays as it is",
+    bool has_default = length > 2 && memcmp(name + length - 2, ":-", 2) == 0;
+    return rli_yaml_warn(arg, line,
+                         has_default ? "${%.*s} has an empty default, which Redisson does not read: it stays as it is"
+                                     : "${%.*s} is not set in the environment and stays as it is",
                          (int)(length > 60 ? 60 : length), name);
 }
 
