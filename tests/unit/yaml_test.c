@@ -578,8 +578,10 @@ static const struct {
     {SINGLE "localHandOver: true\n", "yaml:3: the key \"localHandOver\" is not one of Redisson's and is ignored in a file; set it"},
     {SINGLE "lockWatchdogTimout: 3\n", "did you mean \"lockWatchdogTimeout\""},
     {SINGLE "LOCKWATCHDOGTIMEOUT: 3\n", "did you mean \"lockWatchdogTimeout\""},
-    {SINGLE "timeout: 3\n", "yaml:3: the key \"timeout\" does not belong here"},
-    {SINGLE "  masterName: m\n", "\"masterName\" does not belong here"},
+    {SINGLE "timeout: 3\n", "yaml:3: the key \"timeout\" does not belong here and is ignored; its place is "
+     "singleServerConfig"},
+    {SINGLE "  masterName: m\n", "\"masterName\" does not belong here and is ignored; its place is sentinelServersConfig"},
+    {SINGLE "  threads: 3\n", "\"threads\" does not belong here and is ignored; its place is the top level"},
     {SINGLE "\"password:SECRET\": 1\n", "unknown key \"password…\""},
     {SINGLE "  timeout: 5\n  timeout: 6\n", "yaml:4: timeout is given twice"},
     {SINGLE "  connectionPoolSize: 250\n", "yaml:3: connectionPoolSize is 250; rlock uses 64, the most"},

@@ -45,11 +45,26 @@ static const char *show_key(const char *key, char shown[64])
     return shown;
 }
 
+/* Where a misplaced key belongs: in the section that is used, if it may stand there, or at the top level; else in
+ * another section. */
+static const char *home_of(const rli_yaml_loader *loader, const rli_yaml_key *key)
+{
+    const char *other = key->where & RLI_AT_TOP ? "the top level" : NULL;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        bool allowed = key->where & sections[i].where;
+        if (allowed && sections[i].mode == loader->mode)
+            return sections[i].name;
+        if (allowed && !other)
+            other = sections[i].name;
+    }
+    return other;
+}
+
 static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, const char *key)
 {
     char shown[64], hint[RLI_HINT_SHOWN] = "";
     show_key(key, shown);
-    bool misplaced = rli_yaml_key_find(~0u, key);
+    const rli_yaml_key *misplaced = rli_yaml_key_find(~0u, key);
     if (!misplaced && rli_field_find(key))
         return rli_yaml_warn(loader, rli_yaml_line(at),
                              "the key \"%s\" is not one of Redisson's and is ignored in a file; set it with "
@@ -63,7 +78,9 @@ static rlock_status unknown_key(rli_yaml_loader *loader, const yaml_node_t *at, 
                            : "line %zu has the unknown key \"%s\"%s",
                  rli_yaml_line(at), shown, hint);
     if (misplaced)
-        return rli_yaml_warn(loader, rli_yaml_line(at), "the key \"%s\" does not belong here and is ignored", shown);
+        return rli_yaml_warn(loader, rli_yaml_line(at),
+                             "the key \"%s\" does not belong here and is ignored; its place is %s", shown,
+                             home_of(loader, misplaced));
     return rli_yaml_warn(loader, rli_yaml_line(at), "unknown key \"%s\" is ignored%s", shown, hint);
 }
 
