@@ -124,6 +124,9 @@ static void complain_of_time(const cli_hold *hold, const run_options *options)
     else if (waited)
         complain("the lock \"%s\" did not become free within %s; rlock inspect %s shows its holder", hold->shown, shown,
                  hold->typed);
+    else if (options->kind->lock == rlock_get_fair_lock)
+        complain("the lock \"%s\" is held by another, or others wait for it; rlock inspect %s shows who", hold->shown,
+                 hold->typed);
     else
         complain("the lock \"%s\" is held by another; rlock inspect %s shows by whom", hold->shown, hold->typed);
 }

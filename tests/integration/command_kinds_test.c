@@ -76,6 +76,17 @@ static bool wait_queued(int64_t count)
     return false;
 }
 
+/* It may be free then: see `inspect`, which shows who waits. */
+Test(command_kinds, who_does_not_wait_for_a_fair_lock_is_told_that_others_may_wait)
+{
+    foreign_hold(NAME, 60000);
+    outcome found = run(COMMAND("-n", "--kind", "fair", NAME, "true"));
+    cr_assert(found.status == 75);
+    cr_assert_str_eq(found.err, "rlock: the lock \"" NAME "\" is held by another, or others wait for it; rlock inspect " NAME
+                                " shows who\n");
+    outcome_free(&found);
+}
+
 /* Four that asked one after the other; a fifth gives up and leaves no trace. */
 Test(command_kinds, fair_runs_come_in_the_order_of_asking)
 {
