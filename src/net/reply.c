@@ -167,6 +167,8 @@ const char *rli_reply_error_text(const redisReply *reply, const char *secret, ch
     bool is_long = length >= RLI_ERROR_TEXT;
     if (is_long)
         length = length_of_words(reply->str, RLI_ERROR_TEXT - sizeof cut);
+    else if (length > 0 && reply->str[length - 1] == '.')
+        length--;
     memcpy(said, reply->str, length);
     strcpy(said + length, is_long ? cut : "");
     if (secret && tells(said, secret))

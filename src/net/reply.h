@@ -47,9 +47,9 @@ bool rli_reply_aborted_script(const redisReply *reply);
  * answered. False: the text is malformed. */
 bool rli_reply_redirect(const redisReply *reply, rli_host_port *to);
 
-/* Copies an error's text to `said` for a message, shortened if it is long and without the command's arguments and the
- * line of a script that the server adds. Returns `said`. `secret`: a password that was among those arguments, or NULL;
- * a text that contains a part of it is replaced entirely. */
+/* Copies an error's text to `said` for a message, shortened if it is long and without the command's arguments, the line
+ * of a script that the server adds, and a full stop at its end, since the message goes on. Returns `said`. `secret`: a
+ * password that was among those arguments, or NULL; a text that contains a part of it is replaced entirely. */
 #define RLI_ERROR_TEXT 204
 const char *rli_reply_error_text(const redisReply *reply, const char *secret, char said[RLI_ERROR_TEXT]);
 

@@ -144,6 +144,7 @@ Test(message, of_a_wrong_password_says_where_it_is_given)
     rlock_client *client;
     snprintf(url, sizeof url, "redis://nobody:secret@127.0.0.1:%d", server_port(stage.server));
     assert_status(rlock_client_open(&client, url), RLOCK_SERVER);
-    assert_error("refused the user or password", "redis://user:password@host");
+    assert_error("refused the user or password", "; write them as redis://user:password@host");
+    cr_assert(!strstr(rlock_last_error(), ".;"), "%s", rlock_last_error());
     cr_assert(!strstr(rlock_last_error(), "secret"), "%s", rlock_last_error());
 }

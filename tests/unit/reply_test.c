@@ -73,7 +73,7 @@ Test(reply, error_of_a_script_is_shown_without_its_line)
     const redisReply reply = error_of("ERR ACL failure in script: No permissions to access a channel script: c9cf, on @user_script:1.");
     cr_assert_str_eq(rli_reply_error_text(&reply, NULL, said), "ERR ACL failure in script: No permissions to access a channel");
     const redisReply other = error_of("READONLY You can't write against a read only replica. script: 1888, on @user_script:11.");
-    cr_assert_str_eq(rli_reply_error_text(&other, NULL, said), "READONLY You can't write against a read only replica.");
+    cr_assert_str_eq(rli_reply_error_text(&other, NULL, said), "READONLY You can't write against a read only replica");
     const redisReply plain = error_of("ERR in the script: no line follows");
     cr_assert_str_eq(rli_reply_error_text(&plain, NULL, said), "ERR in the script: no line follows");
 }
