@@ -155,7 +155,8 @@ typedef struct rlock_config {
     int unused_number;
 } rlock_config;
 
-/* Fills `config` with the defaults, which the comments in rlock_config give in brackets. NULL is allowed. Any thread.
+/* Fills `config` with the defaults, which the comments in rlock_config give in parentheses. NULL is allowed. Any
+ * thread.
  * The macro passes the size of the struct to rlock_config_init_size(). A program that was built with an
  * older, shorter struct keeps working: the fields that it does not have keep their defaults. So does a
  * program that was built with a newer, longer struct, as long as it leaves the fields that this library does
