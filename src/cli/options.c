@@ -269,7 +269,7 @@ static bool read_long(const cli_words *words, const cli_option *options, char **
         const char *longer = find_longer(options, argument);
         if (!longer)
             return wrong(words, "unknown option", argument);
-        usage_error(words->command, "unknown option \"%.*s\"; did you mean %s?", (int)strcspn(argument, "="), argument,
+        usage_error(words->command, "unknown option \"%.*s\" (did you mean %s?)", (int)strcspn(argument, "="), argument,
                     longer);
         return false;
     }

@@ -125,7 +125,7 @@ static int check_command(const cli_words *words, run_options *found, const char 
     }
     const char *meant = found->bare && !words->name_is_marked ? meant_by(words->name) : NULL;
     if (meant)
-        return usage_error(words->command, "the COMMAND is missing; did you mean rlock %s?", meant);
+        return usage_error(words->command, "the COMMAND is missing (did you mean rlock %s?)", meant);
     if (found->bare)
         return usage_error(
             words->command,
