@@ -26,6 +26,8 @@ struct rlock_listener {
     rli_news news;           /* from the node that serves the key; without a node: not subscribed */
     rli_channel_events told; /* of the events that the channel there has counted, those that `fn` was told of */
     bool confirmed;
+    bool attended;    /* in the thread's present round through the list */
+    bool ends;        /* it is being removed: its function is not called any more */
     char *refusal;    /* on the heap; NULL: none */
     const char *name; /* in `channel`, as the program gave it */
     size_t channel_length;
@@ -121,16 +123,28 @@ static bool attend(rli_key_events *events, rlock_listener *listener)
     bool deleted = now.deleted != before.deleted, expired = now.expired != before.expired;
     if (expired && !tell(events, listener, RLOCK_EVENT_EXPIRED))
         return true;
-    if (deleted && !events->stopping)
+    if (deleted && !events->stopping && !listener->ends)
         (void)tell(events, listener, RLOCK_EVENT_DELETED);
     return deleted || expired;
 }
 
-/* Goes through all listeners. Returns when to do so again without being woken. */
+/* Returns the first listener from that one on which is still to be attended to in this round; NULL: none is. */
+static rlock_listener *next_unattended(rlock_listener *listener)
+{
+    while (listener && (listener->attended || listener->ends))
+        listener = listener->next;
+    return listener;
+}
+
+/* A round: goes through all listeners, each once, so that one whose key never rests does not keep the others waiting.
+ * Returns when to do so again without being woken. */
 static int64_t attend_all(rli_key_events *events)
 {
     int64_t again_ms = RLI_NEVER;
-    for (rlock_listener *listener = events->first; listener && !events->stopping;) {
+    for (rlock_listener *listener = events->first; listener; listener = listener->next)
+        listener->attended = false;
+    for (rlock_listener *listener = events->first; !events->stopping && (listener = next_unattended(listener));) {
+        listener->attended = true;
         again_ms = rli_earlier(again_ms, follow(listener, events->parker));
         listener = attend(events, listener) ? events->first : listener->next;
     }
@@ -257,6 +271,7 @@ static rlock_status await_confirmed(rli_key_events *events, const rlock_listener
  * held. */
 static bool end(rli_key_events *events, rlock_listener *listener)
 {
+    listener->ends = true;
     while (events->calling == listener && !is_self(events))
         pthread_cond_wait(&events->changed, &events->mutex);
     bool is_called = events->calling == listener;

@@ -241,6 +241,61 @@ Test(listener, hears_of_an_end_and_of_a_deletion_at_the_same_time)
     rlock_remove_listener(witness);
 }
 
+/* --- a key that never rests: whenever the function has run, it has changed again --- */
+
+typedef struct restless {
+    event came;
+    rlock *lock;
+} restless;
+
+static void change_again(const rlock_event *of, void *arg)
+{
+    restless *self = arg;
+    (void)of;
+    assert_ok(rlock_lock(self->lock));
+    assert_ok(rlock_unlock(self->lock));
+    pass_ms(20); /* until the message of that has come */
+    event_set(&self->came);
+}
+
+static rlock_listener *begin_restless(restless *self)
+{
+    rlock_listener *listener = NULL;
+    notify("Kgx");
+    event_init(&self->came);
+    assert_ok(rlock_add_listener(self->lock, change_again, self, &listener));
+    assert_ok(rlock_lock(self->lock));
+    assert_ok(rlock_unlock(self->lock));
+    cr_assert(event_wait_count(&self->came, 2, 20000));
+    return listener;
+}
+
+Test(listener, of_a_restless_key_keeps_no_other_waiting)
+{
+    ear beside = {.takes = NULL};
+    restless mine = {.lock = lock_of(stage.client, NAME)};
+    rlock *quiet = lock_of(stage.client, "another");
+    rlock_listener *witness = listen(quiet, &beside), *listener = begin_restless(&mine);
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(rlock_lock(quiet));
+        assert_ok(rlock_unlock(quiet));
+        cr_assert(event_wait_count(&beside.came, i, 20000));
+    }
+    rlock_remove_listener(witness);
+    rlock_remove_listener(listener);
+}
+
+/* The event that came during a call is none of it any more. */
+Test(listener, of_a_restless_key_is_removed_after_one_call)
+{
+    restless mine = {.lock = lock_of(stage.client, NAME)};
+    rlock_listener *listener = begin_restless(&mine);
+    actor *remover = actor_start();
+    actor_begin(remover, end_listening, listener);
+    assert_ok(actor_finish(remover, 20000));
+    actor_end(remover);
+}
+
 typedef struct adding {
     event came;
     rlock *lock;
