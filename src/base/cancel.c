@@ -46,6 +46,9 @@ void rlock_cancel_fire(rlock_cancel *cancel)
 {
     if (!cancel || cancel->generation != rli_fork_generation() || atomic_load(&cancel->fired))
         return;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
+                           &cancel_state); /* write() would end the thread with the mutex held */
     pthread_mutex_lock(&cancel->mutex);
     if (!atomic_exchange(&cancel->fired, true)) {
         ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
@@ -54,6 +57,7 @@ void rlock_cancel_fire(rlock_cancel *cancel)
             rli_unpark(watch->parker);
     }
     pthread_mutex_unlock(&cancel->mutex);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void rli_cancel_rearm(rlock_cancel *cancel)

@@ -97,11 +97,14 @@ static void have_tended(rlock_client *client)
 void rli_async_start(rli_async *async)
 {
     rlock_client *client = async->client;
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     rli_gate_ref(&client->gate);
     go_on(async);
     have_tended(client);
     rli_ready_tell(&client->loop.ready);
     rli_gate_unref(&client->gate);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 rlock_status rli_async_visit(rlock_client *client)

@@ -45,10 +45,29 @@ static bool tend(rli_engine *engine)
     return rli_loop_tend(RLI_ITEM(rlock_client, engine, engine));
 }
 
-rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *config)
+static void close_client(rlock_client *client)
 {
-    if (!out)
-        return rli_fail(RLOCK_INVALID, "the pointer for the client must not be NULL");
+    int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
+    int64_t until_ms = rli_after_ms(patience_ms);
+    rli_async_releases_await(&client->engine, until_ms);
+    rli_sessions_await_torn(&client->engine, until_ms);
+    /* A call that has been answered by now ends as answered, even if the program has not processed it: otherwise a
+     * request that takes plain permits would be in doubt. */
+    rli_topology_collect(&client->topology, rli_now_ms());
+    rli_gate_close(&client->gate);
+    rli_topology_close(&client->topology);
+    rli_watchdog_stop(&client->watchdog);
+    rli_reporter_stop(&client->reporter);
+    rli_key_events_stop(&client->key_events);
+    rli_loop_close(client);
+    if (rli_gate_is_forked(&client->gate))
+        return; /* the function of an async call has forked, and this is the child */
+    rli_topology_stop(&client->topology);
+    rli_gate_unref(&client->gate);
+}
+
+static rlock_status open_client(rlock_client **out, const rlock_config *config)
+{
     rlock_client *client = calloc(1, sizeof *client);
     if (!client)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a client");
@@ -73,7 +92,7 @@ rlock_status rlock_client_open_config(rlock_client **out, const rlock_config *co
     rli_reporter_init(&client->reporter, &client->engine);
     status = rli_topology_open(&client->topology);
     if (status != RLOCK_OK) {
-        rlock_client_close(client);
+        close_client(client);
         return status;
     }
     *out = client;
@@ -83,6 +102,18 @@ err_after_settings:
     rli_settings_free(&client->settings);
 err:
     free(client);
+    return status;
+}
+
+/* Is no cancellation point: what was opened by then would stay open. */
+rlock_status rlock_client_open_config(rlock_client **client, const rlock_config *config)
+{
+    int cancel_state;
+    if (!client)
+        return rli_fail(RLOCK_INVALID, "the pointer for the client must not be NULL");
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    rlock_status status = open_client(client, config);
+    pthread_setcancelstate(cancel_state, NULL);
     return status;
 }
 
@@ -96,31 +127,19 @@ rlock_status rlock_client_open(rlock_client **client, const char *url)
     return rlock_client_open_config(client, &config);
 }
 
+/* Is no cancellation point: it waits with the engine's mutex, and the threads must be joined. */
 void rlock_client_close(rlock_client *client)
 {
+    int cancel_state;
     if (!client || rli_gate_is_forked(&client->gate))
         return; /* the fork handler has closed the child's copies of the sockets */
     if (rli_reporter_is_self(&client->reporter) || rli_key_events_is_self(&client->key_events)) {
         rli_fail(RLOCK_INVALID, "a client cannot be closed from its own callback");
         return;
     }
-    int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
-    int64_t until_ms = rli_after_ms(patience_ms);
-    rli_async_releases_await(&client->engine, until_ms);
-    rli_sessions_await_torn(&client->engine, until_ms);
-    /* A call that has been answered by now ends as answered, even if the program has not processed it: otherwise a
-     * request that takes plain permits would be in doubt. */
-    rli_topology_collect(&client->topology, rli_now_ms());
-    rli_gate_close(&client->gate);
-    rli_topology_close(&client->topology);
-    rli_watchdog_stop(&client->watchdog);
-    rli_reporter_stop(&client->reporter);
-    rli_key_events_stop(&client->key_events);
-    rli_loop_close(client);
-    if (rli_gate_is_forked(&client->gate))
-        return; /* the function of an async call has forked, and this is the child */
-    rli_topology_stop(&client->topology);
-    rli_gate_unref(&client->gate);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    close_client(client);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 const char *rlock_client_id(const rlock_client *client)
@@ -146,11 +165,14 @@ rlock_status rlock_client_tracking(rlock_client *client, rlock_tracking *trackin
 
 rlock_status rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg)
 {
+    int cancel_state;
     rlock_status status = rli_client_check(client);
     if (status != RLOCK_OK)
         return status;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it may wait, with the engine's mutex */
     rli_gate_ref(&client->gate); /* another thread may close the client during this call */
     status = rli_reporter_set(&client->reporter, fn, arg);
     rli_gate_unref(&client->gate);
+    pthread_setcancelstate(cancel_state, NULL);
     return status;
 }

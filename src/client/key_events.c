@@ -286,12 +286,14 @@ static bool end(rli_key_events *events, rlock_listener *listener)
 rlock_status rli_key_events_add(rlock_client *client, const char *key, size_t length, size_t prefix_length,
                                 rlock_event_fn *fn, void *arg, rlock_listener **out)
 {
+    int cancel_state;
     rli_key_events *events = &client->key_events;
     rlock_listener *listener = make(client, key, length, prefix_length);
     if (!listener)
         return rli_fail(RLOCK_NO_MEMORY, "out of memory for a listener");
     listener->fn = fn;
     listener->arg = arg;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&events->mutex);
     rlock_status status = begin(events, listener);
     bool begun = status == RLOCK_OK;
@@ -304,6 +306,7 @@ rlock_status rli_key_events_add(rlock_client *client, const char *key, size_t le
         *out = listener;
     else
         discard(listener);
+    pthread_setcancelstate(cancel_state, NULL);
     return status;
 }
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 TestSuite(patience, .init = stage_open, .fini = stage_close);
 
@@ -220,4 +221,106 @@ RealTest(patience, is_not_ended_by_pthread_cancel)
     assert_no_keys();
     event_destroy(&self.begun);
     event_destroy(&self.held);
+}
+
+/* --- a thread that is to end, and calls the library first --- */
+
+typedef struct ending {
+    pthread_t thread;
+    void (*call)(void *arg);
+    void *arg;
+    event returned;
+} ending;
+
+static void *call_while_ending(void *arg)
+{
+    ending *self = arg;
+    pthread_cancel(pthread_self());
+    self->call(self->arg);
+    event_set(&self->returned);
+    pthread_testcancel();
+    return NULL;
+}
+
+/* The call must return all the same: a mutex that it has would never be released. */
+static void assert_returns(void (*call)(void *arg), void *arg)
+{
+    ending self = {.call = call, .arg = arg};
+    void *end = NULL;
+    event_init(&self.returned);
+    cr_assert(pthread_create(&self.thread, NULL, call_while_ending, &self) == 0);
+    cr_assert(pthread_join(self.thread, &end) == 0 && end == PTHREAD_CANCELED);
+    cr_assert(event_count(&self.returned) == 1);
+    event_destroy(&self.returned);
+}
+
+static void fire(void *token)
+{
+    rlock_cancel_fire(token);
+}
+
+RealTest(patience, ends_by_a_token_that_a_cancelled_thread_fires)
+{
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    actor *waiter = actor_start();
+    options.cancel = rlock_cancel_new();
+    foreign_hold(NAME, 60000);
+    actor_begin_with(waiter, lock_of(stage.client, NAME), &options);
+    cr_assert(wait_listened(NAME, 5000));
+    assert_returns(fire, options.cancel);
+    assert_status(actor_finish(waiter, 5000), RLOCK_CANCELLED);
+    actor_end(waiter);
+    rlock_cancel_free(options.cancel);
+}
+
+static void ignore_event(const rlock_event *of, void *arg)
+{
+    (void)of;
+    (void)arg;
+}
+
+static void listen_for_a_moment(void *lock)
+{
+    rlock_listener *listener;
+    assert_ok(rlock_add_listener(lock, ignore_event, NULL, &listener));
+    rlock_remove_listener(listener);
+}
+
+RealTest(patience, of_a_listener_is_not_ended_by_pthread_cancel)
+{
+    freeReplyObject(server_command(stage.server, "CONFIG SET notify-keyspace-events Kgx"));
+    assert_returns(listen_for_a_moment, lock_of(stage.client, NAME));
+    listen_for_a_moment(lock_of(stage.client, NAME));
+}
+
+static atomic_int called;
+
+static void note_result(const rlock_result *result, void *arg)
+{
+    (void)arg;
+    assert_ok(result->status);
+    called++;
+}
+
+static void begin_lock(void *lock)
+{
+    assert_ok(rlock_lock_async(lock, NULL, note_result, NULL));
+}
+
+static void open_and_close(void *at)
+{
+    rlock_client *client;
+    assert_ok(rlock_client_open(&client, server_url(at)));
+    rlock_client_close(client);
+}
+
+RealTest(patience, of_a_client_is_not_ended_by_pthread_cancel)
+{
+    rlock *lock = rlock_for_owner(lock_of(stage.client, NAME), 7);
+    assert_returns(begin_lock, lock);
+    for (int i = 0; i < 5000 && !called; i++, pass_ms(1))
+        assert_ok(rlock_client_process(stage.client));
+    cr_assert(called == 1);
+    rlock_free(lock);
+    assert_returns(open_and_close, stage.server);
 }
