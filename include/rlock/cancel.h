@@ -17,7 +17,7 @@ RLOCK_API rlock_cancel *rlock_cancel_new(void);
 
 /* Ends every wait that carries this token, now and later, with RLOCK_CANCELLED. A wait that has acquired the
  * lock already keeps it and returns RLOCK_OK. A token fires once and stays fired. Any thread, but not from a
- * signal handler. NULL is allowed. Does nothing in a forked child. */
+ * signal handler; no cancellation point. NULL is allowed. Does nothing in a forked child. */
 RLOCK_API void rlock_cancel_fire(rlock_cancel *cancel);
 
 /* Frees the token. No wait may carry it any longer. NULL is allowed. */

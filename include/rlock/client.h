@@ -66,8 +66,8 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
  * whichever is less; rlock_on_lost may then not report a release that the server refused.
  * Where threads wait for signal-list locks, also waits until the signals that they have taken are passed on to other
  * programs: for each server one second or the timeout, whichever is less.
- * NULL is allowed. Does nothing when called from the function of rlock_on_lost() or a listener of
- * this client; the function of an asynchronous operation may close it. In a forked child it closes the
+ * NULL is allowed. No cancellation point. Does nothing when called from the function of rlock_on_lost() or a listener
+ * of this client; the function of an asynchronous operation may close it. In a forked child it closes the
  * child's copies of the sockets and frees nothing that the parent needs. */
 RLOCK_API void rlock_client_close(rlock_client *client);
 
@@ -152,7 +152,7 @@ RLOCK_API rlock_status rlock_client_tracking(rlock_client *client, rlock_trackin
  * A client has one function: a later call replaces it, and NULL removes it. When the call returns, the former
  * function is no longer running (unless it made the call itself). `arg` must stay valid until then.
  * RLOCK_OK; RLOCK_INVALID: `client` is NULL; RLOCK_NO_MEMORY: the thread that would call `fn` cannot be started, so no
- * loss will be reported; RLOCK_CLOSED, RLOCK_FORKED. Any thread. */
+ * loss will be reported; RLOCK_CLOSED, RLOCK_FORKED. Any thread; no cancellation point. */
 RLOCK_API rlock_status rlock_on_lost(rlock_client *client, rlock_lost_fn *fn, void *arg);
 
 #ifdef __cplusplus

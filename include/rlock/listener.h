@@ -41,7 +41,8 @@ typedef struct rlock_listener rlock_listener;
  * rlock_on_lost. `fn` runs on a thread of the library that holds no mutex of the library. All listeners of a client
  * share that thread. It may use locks and add and remove listeners, but must not close the client. If it forks, the
  * child must end in it (_exit, or exec): when the function returns, it ends as by _exit(0).
- * Blocks until the server has confirmed the subscription; not if a listener's function makes the call. Any thread.
+ * Blocks until the server has confirmed the subscription; not if a listener's function makes the call. Any thread; no
+ * cancellation point.
  * RLOCK_OK           *listener is to be ended with rlock_remove_listener, also after the client was closed.
  * RLOCK_UNSUPPORTED  the server's notify-keyspace-events lacks these letters; or a multi, red or sharded lock: listen
  *                    to its members.

@@ -23,8 +23,7 @@ typedef struct fate {
 static fate fates[KEYS];
 static int fate_count;
 static hearing *hearings;
-static bool calls[PLAN_CLIENTS];      /* some function of that client runs */
-static int64_t called_ns[PLAN_CLIENTS]; /* when one ran last */
+static bool calls[PLAN_CLIENTS]; /* some function of that client runs */
 
 static fate *fate_of(const char *key, size_t length)
 {
@@ -86,18 +85,35 @@ void heard_told(hearing *one, rlock_event_kind kind)
 void heard_has_told(const hearing *one)
 {
     calls[one->client] = false;
-    called_ns[one->client] = world_now_ns();
 }
 
+int64_t heard_round_ms(int client)
+{
+    int64_t all_ms = 0;
+    for (const hearing *one = hearings; one; one = one->next)
+        all_ms += one->client == client ? 2 * one->pause_ms : 0;
+    return all_ms;
+}
+
+/* Since when it waits to be told: the first of what it has not been told of that happened after it was added. */
+static int64_t untold_ns(const hearing *one, const fate *of, rlock_event_kind kind)
+{
+    int64_t first_ns = WORLD_NEVER, from_ns = one->told_ns[kind] > one->added_ns ? one->told_ns[kind] : one->added_ns;
+    for (int i = of->count[kind]; i > 0 && of->count[kind] - i < KEPT && of->at_ns[kind][(i - 1) % KEPT] > from_ns; i--)
+        first_ns = of->at_ns[kind][(i - 1) % KEPT];
+    return first_ns;
+}
+
+/* It may just have been called when it happened; then all others are called before it, and it may be in the middle of a
+ * round. */
 static void look_at(const hearing *one, rlock_event_kind kind)
 {
     const fate *of = fate_of(one->key, strlen(one->key));
-    if (!of || of->count[kind] == 0 || one->ended || !one->added_ns || calls[one->client])
+    if (!of || of->count[kind] == 0 || one->ended || !one->added_ns)
         return;
-    int64_t last_ns = of->at_ns[kind][(of->count[kind] - 1) % KEPT];
-    int64_t from_ns = last_ns > called_ns[one->client] ? last_ns : called_ns[one->client];
-    if (last_ns > one->added_ns && one->told_ns[kind] < last_ns && world_now_ns() - from_ns > TOLD_MS * MS)
-        finding("%s was not told for %" PRId64 " ms that its key %s", one->title, (world_now_ns() - last_ns) / MS,
+    int64_t untold_ms = (world_now_ns() - untold_ns(one, of, kind)) / MS;
+    if (untold_ms > TOLD_MS + 2 * heard_round_ms(one->client))
+        finding("%s was not told for %" PRId64 " ms that its key %s", one->title, untold_ms,
                 kind == RLOCK_EVENT_EXPIRED ? "has expired" : "was deleted");
 }
 

@@ -85,6 +85,7 @@ static void judge(lock_operation *self, uint64_t token)
         }
         break;
     case UNLOCK: judge_unlock(own, step_validity(base->worker, self->lock)); break;
+    case EXTEND: judge_extend(own, step_validity(base->worker, self->lock)); break;
     case FORCE: judge_force(own); break;
     default: judge_question(own); break;
     }
@@ -120,6 +121,7 @@ static rlock_status begin(lock_operation *self, rlock *lock)
     switch (self->base.step.kind) {
     case LOCK: return begin_acquire(self, lock);
     case UNLOCK: return rlock_unlock_async(lock, &by, has_ended, self);
+    case EXTEND: return rlock_extend_async(lock, self->base.step.lease_ms, &by, has_ended, self);
     case FORCE: return rlock_force_unlock_async(lock, has_ended, self);
     case IS_HELD: return rlock_is_held_async(lock, &by, has_ended, self);
     case COUNT: return rlock_get_hold_count_async(lock, NULL, has_ended, self);
@@ -195,7 +197,7 @@ static void ask_in_vain(worker *who, const plan_step *step, rlock *lock)
 
 static bool is_known(step_kind kind)
 {
-    return kind == LOCK || kind == UNLOCK || kind == FORCE || kind == IS_LOCKED || kind == IS_HELD || kind == COUNT ||
+    return kind == LOCK || kind == UNLOCK || kind == EXTEND || kind == FORCE || kind == IS_LOCKED || kind == IS_HELD || kind == COUNT ||
            kind == TTL;
 }
 
@@ -232,7 +234,8 @@ bool async_step(worker *who, const plan_step *step)
         return false;
     if (!object_is_lock(who->of->plan->objects[step->object].kind))
         return async_object_step(who, step);
-    if (!is_known(step->kind) || step->owner == 0)
+    bool of_several = object_is_composite(who->of->plan->objects[step->object].kind);
+    if (!is_known(step->kind) || step->owner == 0 || (step->kind == EXTEND && (of_several || step->lease_ms < 0)))
         return false;
     lock_step(who, step);
     return true;

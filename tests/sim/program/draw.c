@@ -369,6 +369,7 @@ static void draw_mood(drawing *self)
     to->posts = draw_roll(self, 3);
     /* by the seed alone: what else is drawn of a seed stays as it was */
     to->asyncs = of->seed % 3 == 0 ? 1 + (int)(of->seed / 3 % 3) : 0;
+    to->looks = of->seed % 8 == 5 ? 1 + (int)(of->seed / 8 % 4) : 0;
     to->listens = of->seed % 8 == 1 ? 1 + (int)(of->seed / 8 % 4) : 0;
     to->forgets_loop = to->asyncs && of->seed / 9 % 2 ? 6 : 0;
 }

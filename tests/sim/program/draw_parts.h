@@ -15,6 +15,7 @@ typedef struct mood {
     lease_mood leases;
     wait_mood waits;
     int cancels, named, nests, asks, forces, forgets, blocks, leaves, closes, forks, starves, pauses;
+    int looks;                /* questions and changes that are about no hold */
     int listens;              /* listeners that are added and removed */
     int asyncs;               /* of a run with event loops: calls that are async */
     int forgets_loop;         /* a loop does not process for a while */

@@ -215,7 +215,7 @@ static void draw_permit_turn(drawing *self, plan_thread *to, int object)
     if (draw_one_in(self, 4))
         add_step(to, PERMIT_STATE, object);
     if (!draw_one_in(self, 10))
-        add_step(to, PERMIT_RELEASE, object);
+        add_step(to, PERMIT_RELEASE, object)->count = 1 + (self->plan->seed % 4 == 2);
 }
 
 static void draw_latch_turn(drawing *self, plan_thread *to, int object)
@@ -296,7 +296,7 @@ static int draw_way(drawing *self)
 static void make_lock_async(drawing *self, plan_step *one, int owner)
 {
     bool takes = one->kind == LOCK || one->kind == TOKEN;
-    bool can_be = takes || one->kind == UNLOCK || one->kind == FORCE || one->kind == CLOSE ||
+    bool can_be = takes || one->kind == UNLOCK || one->kind == EXTEND || one->kind == FORCE || one->kind == CLOSE ||
                   (one->kind >= IS_LOCKED && one->kind <= TTL);
     if (!can_be)
         return;
@@ -341,6 +341,15 @@ static void add_forget(drawing *self, plan_thread *to)
     add_step(to, FORGET, 0)->pause_ms = draw_one_in(self, 4) ? 100000 : draw_span(self, 10, 40000);
 }
 
+/* Whatever the thread's other steps are about. */
+static void add_upkeep(drawing *self, plan_thread *to)
+{
+    static const step_kind kinds[] = {OBJECT_ASK, OBJECT_ASK, OBJECT_CHANGE, LOOK, LOOK};
+    plan_step *one = add_step(to, kinds[draw_roll(self, 5)], draw_object(self));
+    one->count = draw_roll(self, 60);
+    one->pause_ms = draw_span(self, 1, 20000);
+}
+
 /* What it hears of may also be a key of its own. */
 static void add_listening(drawing *self, plan_thread *to)
 {
@@ -366,6 +375,8 @@ void draw_thread(drawing *self, plan_thread *to, int client)
         add_pause(self, to);
         if (client >= 0 && self->mood.asyncs && draw_one_in(self, self->mood.forgets_loop))
             add_forget(self, to);
+        if (client >= 0 && draw_one_in(self, self->mood.looks))
+            add_upkeep(self, to);
         if (client >= 0 && draw_one_in(self, self->mood.listens))
             add_listening(self, to);
         if (draw_one_in(self, self->mood.starves))

@@ -15,6 +15,8 @@
 #define MOST 256
 /* So long after the last fault every subscription stands again. */
 #define WELL_NS (30 * SECOND)
+/* So long removing one takes, beside its function. */
+#define REMOVED_MS 1000
 #define TOLD_NS (5 * SECOND)
 
 typedef struct listening {
@@ -165,7 +167,7 @@ void listener_step(worker *who, const plan_step *step)
         snprintf(self->key, sizeof self->key, "%s", name);
     self->name = private ? self->key : object_called(&run_of->objects[step->object]);
     snprintf(self->title, sizeof self->title, "%s's listener %d", thread_title(who->thread), count);
-    self->heard = (hearing){.key = self->key, .title = self->title, .client = who->of->index};
+    self->heard = (hearing){.key = self->key, .title = self->title, .client = who->of->index, .pause_ms = step->pause_ms};
     call_begin(&own, who, step, NULL);
     heard_begin(&self->heard);
     call_end(&own, add(self));
@@ -182,8 +184,12 @@ static void remove_one(worker *who, listening *self)
 {
     if (self->ending || !self->handle)
         return;
+    int64_t began_ns = world_now_ns();
     timeline(thread_title(who->thread), "removes %s", self->title);
     end(self);
+    int64_t took_ms = (world_now_ns() - began_ns) / 1000000;
+    if (run_is_calm() && took_ms > REMOVED_MS + 2 * self->step->pause_ms) /* its function may be called for both kinds */
+        finding("%s was removed after %lld ms", self->title, (long long)took_ms);
     if (self->runs)
         finding("the function of %s runs on after it was removed", self->title);
     timeline(thread_title(who->thread), "  has removed it");

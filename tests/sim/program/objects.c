@@ -209,6 +209,31 @@ static rlock_status release_permit(worker *self, rlock_permit_semaphore *semapho
     return status;
 }
 
+/* All of the thread's at once: all or none, and none if one has expired. */
+static rlock_status release_permits(worker *self, rlock_permit_semaphore *semaphore, int object)
+{
+    int64_t until_ns[PERMITS_HELD], began_ns = world_now_ns();
+    int count = self->permit_count[object], released = 0;
+    const rlock_permit *first = self->permits[object];
+    bool all_last = true;
+    self->permit_count[object] = 0;
+    for (int i = 0; i < count; i++) {
+        permit_relied(self, semaphore, object, &first[i]);
+        until_ns[i] = permits_give(run_resource(self->of->plan, object), first[i].id, true);
+    }
+    moment_comes(CALL_GIVES_BACK, NULL);
+    rlock_status status = rlock_permit_semaphore_try_release_many(semaphore, count, first, &released);
+    for (int i = 0; i < count; i++)
+        all_last &= until_ns[i] > world_now_ns();
+    if (status == RLOCK_OK && released != 0 && released != count)
+        finding("of %d permits %d were released", count, released);
+    for (int i = 0; i < count; i++) {
+        bool none = status == RLOCK_OK && released == 0 && !all_last;
+        permit_given(self, object, began_ns, until_ns[i], none ? RLOCK_UNKNOWN : status, released > 0);
+    }
+    return status;
+}
+
 static rlock_status update_permit(worker *self, rlock_permit_semaphore *semaphore, const plan_step *step)
 {
     bool updated = false;
@@ -237,7 +262,10 @@ static void permit_step(worker *self, const plan_step *step)
     switch (step->kind) {
     case PERMIT_SET: status = rlock_permit_semaphore_try_set_permits(semaphore, step->count, &answer); break;
     case PERMIT_ACQUIRE: status = acquire_permits(self, semaphore, step, &own); break;
-    case PERMIT_RELEASE: status = release_permit(self, semaphore, step->object); break;
+    case PERMIT_RELEASE:
+        status = step->count > 1 ? release_permits(self, semaphore, step->object)
+                                 : release_permit(self, semaphore, step->object);
+        break;
     case PERMIT_UPDATE: status = update_permit(self, semaphore, step); break;
     default:
         for (int i = 0; i < have; i++)

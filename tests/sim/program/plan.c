@@ -15,7 +15,7 @@ static const char *const step_words[STEP_KINDS] = {
     "inspect", "within", "sem_set", "sem_acquire", "sem_release", "sem_add", "sem_drain", "sem_available", "permit_set",
     "permit_acquire", "permit_release", "permit_update", "permit_state", "latch_set", "latch_down", "latch_await",
     "latch_count", "guarded_set", "flight_do", "leave", "close", "fork", "starve", "forget",
-    "extend", "listen", "hear_no_more"};
+    "extend", "listen", "object_ask", "object_change", "look", "hear_no_more"};
 static const char *const fault_words[FAULT_KINDS] = {
     "reset", "silence", "stop_server", "restart", "stop_client", "refuse", "server_error", "scripts_flushed",
     "key_deleted", "key_shortened", "key_forced", "field_odd", "all_deleted", "clients_killed", "failover",

@@ -39,7 +39,8 @@ typedef enum step_kind {
     IS_LOCKED, IS_HELD, COUNT, TTL, VALID_FOR, GET_TOKEN, INSPECT,
     WITHIN,      /* RLOCK_WITH around a pause */
     SEM_SET, SEM_ACQUIRE, SEM_RELEASE, SEM_ADD, SEM_DRAIN, SEM_AVAILABLE,
-    PERMIT_SET, PERMIT_ACQUIRE, PERMIT_RELEASE, PERMIT_UPDATE, PERMIT_STATE,
+    PERMIT_SET, PERMIT_ACQUIRE, PERMIT_RELEASE, /* count above 1: of all at once, where it blocks */
+    PERMIT_UPDATE, PERMIT_STATE,
     LATCH_SET, LATCH_DOWN, LATCH_AWAIT, LATCH_COUNT,
     GUARDED_SET, /* with the token that the thread got last */
     FLIGHT_DO,   /* key `count` % 2; if it loads, for pause_ms, and `count` / 2 is a load_end */
@@ -50,6 +51,8 @@ typedef enum step_kind {
     FORGET,      /* the loop of the client does not process for pause_ms */
     EXTEND,      /* lease_ms, owner */
     LISTEN,      /* a listener, whose function pauses for pause_ms, and does what `count`, bits of listen_way, says */
+    OBJECT_ASK, OBJECT_CHANGE, /* of a semaphore or latch: `count` says what */
+    LOOK,        /* for what there is: `count` says at what */
     HEAR_NO_MORE, /* the last listener of the thread is removed */
     STEP_KINDS
 } step_kind;

@@ -6,10 +6,12 @@
 #include "tests/sim/check/members.h"
 #include "tests/sim/check/parts.h"
 #include "tests/sim/program/async_steps.h"
+#include "tests/sim/program/expirable.h"
 #include "tests/sim/program/firing.h"
 #include "tests/sim/program/forked.h"
 #include "tests/sim/program/listeners.h"
 #include "tests/sim/program/lock_of.h"
+#include "tests/sim/program/looks.h"
 #include "tests/sim/program/loops.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects.h"
@@ -451,6 +453,13 @@ bool step_take(worker *self, const plan_step *step)
         return true;
     case LISTEN:
         listener_step(self, step);
+        return true;
+    case OBJECT_ASK:
+    case OBJECT_CHANGE:
+        expirable_step(self, step);
+        return true;
+    case LOOK:
+        look_step(self, step);
         return true;
     case HEAR_NO_MORE:
         listener_remove_step(self);

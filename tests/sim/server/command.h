@@ -48,6 +48,12 @@ bool command_arity_fits(const sim_server *server, const sim_command *command, in
 int command_keys(const sim_command *command, const text *words, int count);
 int command_key(const sim_command *command, const text *words, int count, int i);
 
+/* Of SCAN and HSCAN: type.at NULL: of any type. False: an error was said. */
+typedef struct scan_options {
+    text pattern, type;
+} scan_options;
+bool scan_read_cursor(sim_call *call, int word);
+bool scan_read_options(sim_call *call, int first, bool typed, scan_options *to);
 void run_unknown_of_family(sim_call *call); /* what runs for a family alone */
 
 /* Runs or refuses what a link asks. False: not now (a pause, a WAIT), and it is to be asked again. */

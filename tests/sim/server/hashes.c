@@ -151,6 +151,29 @@ static void run_hgetall(sim_call *call)
     list_fields(call, true, true);
 }
 
+/* All in one answer, as a server does with a small hash. */
+static void run_hscan(sim_call *call)
+{
+    scan_options by;
+    sim_value *own;
+    size_t count = 0;
+    if (!scan_read_cursor(call, 2) || !key_of(call, call->words[1], VALUE_HASH, &own))
+        return;
+    if (own && !scan_read_options(call, 3, false, &by))
+        return;
+    for (const entry *one = own ? table_next(&own->members, NULL) : NULL; one; one = table_next(&own->members, one))
+        count += text_matches(by.pattern, entry_name(one));
+    say_array(call, 2);
+    say_word(call, "0");
+    say_array(call, 2 * count);
+    for (const entry *one = own ? table_next(&own->members, NULL) : NULL; one; one = table_next(&own->members, one)) {
+        if (text_matches(by.pattern, entry_name(one))) {
+            say_text(call, entry_name(one));
+            say_text(call, entry_text(one));
+        }
+    }
+}
+
 /* Any so many, each once: here the first. */
 static void run_hrandfield(sim_call *call)
 {
@@ -213,6 +236,7 @@ const sim_command hash_commands[] = {
     {"hstrlen", run_hstrlen, 3, 0, 1, 1, 1, 0},
     {"hgetall", run_hgetall, 2, 0, 1, 1, 1, 0},
     {"hrandfield", run_hrandfield, 3, 0, 1, 1, 1, 0},
+    {"hscan", run_hscan, -3, 0, 1, 1, 1, 0},
     {"hkeys", run_hkeys, 2, 0, 1, 1, 1, 0},
     {"hvals", run_hvals, 2, 0, 1, 1, 1, 0},
     {"hincrby", run_hincrby, 4, WRITES, 1, 1, 1, 0},

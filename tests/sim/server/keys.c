@@ -25,60 +25,73 @@ static void run_type(sim_call *call)
     say_status(call, own ? value_type_name(own->type) : "none");
 }
 
-static bool is_listed(sim_call *call, const entry *one, text pattern)
+static bool is_listed(sim_call *call, const entry *one, const scan_options *by)
 {
     const sim_value *own = one->pointer;
     return (own->expires_ms == NO_EXPIRY || own->expires_ms >= now_ms(call->server)) &&
-           text_matches(pattern, entry_name(one));
+           text_matches(by->pattern, entry_name(one)) &&
+           (!by->type.at || text_is_word(by->type, value_type_name(own->type)));
 }
 
-static void list_keys(sim_call *call, text pattern)
+static void list_keys(sim_call *call, const scan_options *by)
 {
     const table *keys = &call->server->databases[call->database];
     size_t count = 0;
     keys_count(call->server, call->database); /* drops those that have expired */
     for (const entry *one = table_next(keys, NULL); one; one = table_next(keys, one))
-        count += is_listed(call, one, pattern);
+        count += is_listed(call, one, by);
     say_array(call, count);
     for (const entry *one = table_next(keys, NULL); one; one = table_next(keys, one)) {
-        if (is_listed(call, one, pattern))
+        if (is_listed(call, one, by))
             say_text(call, entry_name(one));
     }
 }
 
 static void run_keys(sim_call *call)
 {
-    list_keys(call, call->words[1]);
+    list_keys(call, &(scan_options){.pattern = call->words[1]});
+}
+
+bool scan_read_cursor(sim_call *call, int word)
+{
+    int64_t cursor;
+    if (text_integer(call->words[word], &cursor))
+        return true;
+    say_error(call, "ERR invalid cursor");
+    return false;
+}
+
+bool scan_read_options(sim_call *call, int first, bool typed, scan_options *to)
+{
+    int64_t count = 1;
+    *to = (scan_options){.pattern = TEXT("*")};
+    for (int i = first; i < call->count; i += 2) {
+        bool more = i + 1 < call->count, well = true;
+        if (more && text_is_word(call->words[i], "match"))
+            to->pattern = call->words[i + 1];
+        else if (more && text_is_word(call->words[i], "count") && !word_integer(call, i + 1, &count))
+            return false;
+        else if (more && typed && text_is_word(call->words[i], "type"))
+            to->type = call->words[i + 1];
+        else
+            well = more && text_is_word(call->words[i], "count");
+        if (!well || count < 1) {
+            say_syntax_error(call);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* All in one answer, as a server may. */
 static void run_scan(sim_call *call)
 {
-    int64_t cursor, count;
-    text pattern = TEXT("*");
-    if (!text_integer(call->words[1], &cursor)) {
-        say_error(call, "ERR invalid cursor");
+    scan_options by;
+    if (!scan_read_cursor(call, 1) || !scan_read_options(call, 2, true, &by))
         return;
-    }
-    for (int i = 2; i < call->count; i += 2) {
-        bool more = i + 1 < call->count;
-        if (more && text_is_word(call->words[i], "match")) {
-            pattern = call->words[i + 1];
-        } else if (more && text_is_word(call->words[i], "count")) {
-            if (!word_integer(call, i + 1, &count))
-                return;
-            if (count < 1) {
-                say_syntax_error(call);
-                return;
-            }
-        } else {
-            say_syntax_error(call);
-            return;
-        }
-    }
     say_array(call, 2);
     say_word(call, "0");
-    list_keys(call, pattern);
+    list_keys(call, &by);
 }
 
 static void run_dbsize(sim_call *call)

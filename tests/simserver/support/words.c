@@ -79,7 +79,7 @@ int reply_groups(const word_list *words)
     static const struct {
         const char *name;
         int groups;
-    } open[] = {{"HGETALL", 2}, {"HKEYS", 1}, {"HVALS", 1}, {"SMEMBERS", 1}, {"KEYS", 1}, {"SCAN", -1}, {"EXEC", -2}};
+    } open[] = {{"HGETALL", 2}, {"HKEYS", 1}, {"HVALS", 1}, {"SMEMBERS", 1}, {"KEYS", 1}, {"SCAN", -1}, {"HSCAN", -1}, {"EXEC", -2}};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
         if (strcasecmp(words->at[0], open[i].name) == 0)
             return open[i].groups;
