@@ -15,12 +15,14 @@
 --   { 1 }    the same, under its own write hold
 --   n >= -1  a writer holds the lock; its PTTL in ms (-1: no expiry)
 --   -3       the hold count is above 1, but the outer holds are gone; nothing changed
--- Publishes `0` when the replaced field was the only one: waiters sleep for the PTTL that they were told, which may
--- have been longer.
--- Repeatable: it only raises the hold count and PTTLs.
+-- A replaced field's lease goes with it: in mode read the lock's PTTL falls to the longest of the others' and this one.
+-- Publishes `0` when the replaced field was the only one, or when the PTTL falls by more than a second: waiters sleep
+-- for the PTTL that they were told, which may have been longer.
+-- Repeatable: but for what it replaces, it only raises the hold count and PTTLs.
 local lock, prefix, owner, lease_ms, count = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local over, writer, channel = ARGV[4], ARGV[5], ARGV[6]
 --@include read/levels.inc
+--@include read/longest.inc
 local mode = redis.call('hget', lock, 'mode')
 local held = levels_in(redis.call('hget', lock, owner))
 local levels = over ~= '' and redis.call('hget', lock, over)
@@ -33,6 +35,14 @@ if levels then
         redis.call('del', lock)
         redis.call('publish', channel, '0')
         mode = false
+    elseif mode == 'read' then
+        local longest, before = math.max(longest_read(), tonumber(lease_ms)), redis.call('pttl', lock)
+        if longest < before then
+            redis.call('pexpire', lock, string.format('%.0f', longest))
+        end
+        if longest + 1000 < before then
+            redis.call('publish', channel, '0')
+        end
     end
 end
 local pttl = redis.call('pttl', lock)
