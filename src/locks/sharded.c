@@ -64,6 +64,7 @@ typedef struct seeking {
     size_t from, stride;   /* the order of this pass: from, from + stride, … around */
     size_t asked, refused; /* of this pass */
     rlock *busy;           /* the last that was refused in it */
+    size_t unanswered;     /* the place of the last part whose server did not answer; `count`: all did */
     struct {
         const void *node; /* as an identity: it may be gone */
         int parts;
@@ -99,15 +100,20 @@ static void begin_pass(seeking *self)
         self->stride = self->stride % count + 1;
     self->asked = self->refused = 0;
     self->busy = NULL;
+    self->unanswered = count;
     memset(self->silent, 0, sizeof self->silent);
     self->waits = false;
     self->failure = RLOCK_OK;
 }
 
+static size_t place_asked(const seeking *self)
+{
+    return (self->from + self->asked * self->stride) % self->on.set->count;
+}
+
 static rlock *part_asked(const seeking *self)
 {
-    return self->waits ? self->busy
-                       : self->on.set->members[(self->from + self->asked * self->stride) % self->on.set->count];
+    return self->waits ? self->busy : self->on.set->members[place_asked(self)];
 }
 
 /* --- servers that are silent --- */
@@ -205,9 +211,12 @@ static rlock_status end_pass(seeking *self)
     bool again = all_fail ? is_worth_another(self) : self->on.job->wait_ms > 0 && left_ms(self) > 0;
     if (!again)
         return rli_composite_next(&self->on, RLI_COMPOSITE_DONE, say(self));
+    size_t unanswered = self->unanswered;
     self->patient = all_fail || self->on.set->count == 1;
     self->passes++;
     begin_pass(self);
+    if (self->patient && unanswered < self->on.set->count)
+        self->from = unanswered; /* it may answer yet, where others have refused */
     return rli_composite_next(&self->on, RLI_COMPOSITE_ASKS, RLOCK_OK);
 }
 
@@ -224,9 +233,12 @@ static void note(seeking *self, rlock_status status)
         self->refused++;
         self->busy = part_asked(self);
     }
-    if (status == RLOCK_UNAVAILABLE || status == RLOCK_NOT_SYNCED)
+    bool is_silence = status == RLOCK_UNAVAILABLE || status == RLOCK_NOT_SYNCED;
+    if (is_silence) {
         note_silence(self);
-    if (status == RLOCK_TIMEOUT)
+        self->unanswered = place_asked(self);
+    }
+    if (status == RLOCK_TIMEOUT || (!is_silence && self->unanswered < self->on.set->count))
         return;
     self->failure = status;
     snprintf(self->why, sizeof self->why, "%s", rlock_last_error());

@@ -111,6 +111,20 @@ TimedTest(sharded_fault, waits_for_a_silent_server_as_long_as_a_lock)
     actor_end(taker);
 }
 
+/* The only part that is a lock answers late: it is the one that is asked with patience. */
+TimedTest(sharded_fault, late_part_is_asked_again_where_others_are_something_else)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    for (int i = 1; i < SHARDS; i++)
+        freeReplyObject(server_command(stage.server, "RPUSH " NAME ":%d x", i));
+    for (int i = 0; i < 20; i++) {
+        int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = NAME ":0", .amount = 400, .times = 1});
+        assert_ok(rlock_try_lock(lock, 0, 60000));
+        assert_ok(rlock_unlock(lock));
+        proxy_release(scene.proxy, rule);
+    }
+}
+
 /* A part that is something else stays so, however long the caller would wait. */
 Test(sharded_fault, of_other_keys_is_asked_for_once)
 {
