@@ -80,9 +80,12 @@ bool notify_set(sim_server *server, text letters)
     return true;
 }
 
+/* What ends later than that, the run does not see; and a nanosecond of it would not fit. */
+#define MOST_MS (INT64_MAX / 2000000)
+
 int64_t notify_due_us(sim_server *server)
 {
-    int64_t due_ms = INT64_MAX / 1000;
+    int64_t due_ms = MOST_MS;
     bool tells = *server->notifies && !server->master; /* a replica waits for its master's word */
     for (int i = 0; i < DATABASES_MAX && tells; i++) {
         for (const entry *one = table_next(&server->databases[i], NULL); one; one = table_next(&server->databases[i], one)) {
@@ -91,7 +94,7 @@ int64_t notify_due_us(sim_server *server)
                 due_ms = own->expires_ms;
         }
     }
-    return due_ms == INT64_MAX / 1000 ? INT64_MAX : (due_ms + 1) * 1000;
+    return due_ms == MOST_MS ? INT64_MAX : (due_ms + 1) * 1000;
 }
 
 void notify_look(sim_server *server)
