@@ -8,6 +8,7 @@
 #include "engine/extend.h"
 #include "locks/composite_machine.h"
 #include "locks/shard_choice.h"
+#include "locks/silent_servers.h"
 #include "locks/single.h"
 #include "locks/sweep.h"
 
@@ -17,11 +18,6 @@
 
 /* How long it waits for one part before it looks for another. */
 static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
-
-/* Other parts stand in for one whose server is silent, so the wait for its answer is short. After this number of silent
- * parts, the server is not asked for more of them in the same pass. */
-#define SILENT_MOST 3
-#define SERVERS     8 /* that are watched for this */
 
 /* --- asking --- */
 
@@ -58,21 +54,18 @@ static rlock_status get_shard(rlock *handle, int *shard)
 typedef struct seeking {
     rli_composite_machine on; /* first */
     int64_t deadline_ms;
-    rlock *held;           /* the part that the owner holds already; NULL: none */
-    rlock *taken;          /* the part that was acquired; to be given back if the owner holds another one */
-    uint64_t number;       /* of the session in which it was */
-    size_t from, stride;   /* the order of this pass: from, from + stride, … around */
-    size_t asked, refused; /* of this pass */
-    rlock *busy;           /* the last that was refused in it */
-    size_t unanswered;     /* the place of the last part whose server did not answer; `count`: all did */
-    struct {
-        const void *node; /* as an identity: it may be gone */
-        int parts;
-    } silent[SERVERS];    /* in this pass */
-    bool patient;         /* this pass asks one part alone, and waits for its answer */
-    bool waits;           /* for `busy`, at the end of the pass */
-    int passes, unheard;  /* unheard: those with patience, one after the other, in which nothing answered */
-    rlock_status failure; /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
+    rlock *held;               /* the part that the owner holds already; NULL: none */
+    rlock *taken;              /* the part that was acquired; to be given back if the owner holds another one */
+    uint64_t number;           /* of the session in which it was */
+    size_t from, stride;       /* the order of this pass: from, from + stride, … around */
+    size_t asked, refused;     /* of this pass */
+    rlock *busy;               /* the last that was refused in it */
+    size_t unanswered;         /* the place of the last part whose server did not answer; `count`: all did */
+    rli_silent_servers silent; /* in this pass */
+    bool patient;              /* this pass asks one part alone, and waits for its answer */
+    bool waits;                /* for `busy`, at the end of the pass */
+    int passes, unheard;       /* unheard: those with patience, one after the other, in which nothing answered */
+    rlock_status failure;      /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
     char why[512];
 } seeking;
 
@@ -101,7 +94,7 @@ static void begin_pass(seeking *self)
     self->asked = self->refused = 0;
     self->busy = NULL;
     self->unanswered = count;
-    memset(self->silent, 0, sizeof self->silent);
+    self->silent = (rli_silent_servers){0};
     self->waits = false;
     self->failure = RLOCK_OK;
 }
@@ -116,49 +109,11 @@ static rlock *part_asked(const seeking *self)
     return self->waits ? self->busy : self->on.set->members[place_asked(self)];
 }
 
-/* --- servers that are silent --- */
-
-static const void *server_of(rlock *part)
-{
-    const rli_single *single = rli_single_of(part);
-    rli_topology *topology = &single->client->topology;
-    rli_node *node = rli_topology_ref_server(topology,
-                                             rli_topology_slot(topology, single->names.name, single->names.length));
-    if (node)
-        rli_node_unref(node);
-    return node;
-}
-
-static int *silent_parts_of(seeking *self, const void *node)
-{
-    for (size_t i = 0; i < SERVERS; i++) {
-        if (!self->silent[i].node)
-            self->silent[i].node = node;
-        if (self->silent[i].node == node)
-            return &self->silent[i].parts;
-    }
-    return NULL;
-}
-
-static void note_silence(seeking *self)
-{
-    const void *node = server_of(part_asked(self));
-    int *parts = node ? silent_parts_of(self, node) : NULL;
-    if (parts)
-        ++*parts;
-}
-
-static bool is_silent(seeking *self)
-{
-    const void *node = server_of(part_asked(self));
-    const int *parts = node ? silent_parts_of(self, node) : NULL;
-    return parts && *parts >= SILENT_MOST;
-}
-
 /* Goes on to a part whose server may answer. */
 static void pass_over_silent(seeking *self)
 {
-    while (self->failure != RLOCK_OK && self->asked < self->on.set->count && is_silent(self))
+    while (self->failure != RLOCK_OK && self->asked < self->on.set->count &&
+           rli_silent_servers_has(&self->silent, part_asked(self)))
         self->asked++;
 }
 
@@ -180,7 +135,7 @@ static rlock_status begin_asking(seeking *self)
     if (self->held)
         return rli_composite_begin_part(&self->on, self->held, &job);
     job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
-    if (!self->patient)
+    if (!self->patient) /* other parts stand in for one whose server is silent */
         job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     return rli_composite_begin_part(&self->on, part_asked(self), &job);
 }
@@ -235,7 +190,7 @@ static void note(seeking *self, rlock_status status)
     }
     bool is_silence = status == RLOCK_UNAVAILABLE || status == RLOCK_NOT_SYNCED;
     if (is_silence) {
-        note_silence(self);
+        rli_silent_servers_note(&self->silent, part_asked(self));
         self->unanswered = place_asked(self);
     }
     if (status == RLOCK_TIMEOUT || (!is_silence && self->unanswered < self->on.set->count))
