@@ -40,6 +40,7 @@ void call_resume(call *self)
     self->epoch = held ? ledger_epoch(held->resource) : 0;
     self->data_losses = ledger_data_losses();
     self->re_entries = held ? holders_re_entries(held->resource) : 0;
+    self->fresh_takes = held ? holders_fresh_takes(held->resource) : 0;
     self->stopped_ns = self->worker->of->machine->stood_still_ns;
     self->gains = held ? held->gains : 0;
     self->free_parts = held && held->side == PART_SIDE ? parts_free(self) : 0;

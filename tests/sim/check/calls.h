@@ -15,7 +15,7 @@ typedef struct call {
     int64_t began_ns, ended_ns, stopped_ns; /* the last: how long its machine had stood still when it began */
     unsigned epoch, gains; /* of the resource and of the hold, when it began */
     unsigned data_losses;  /* of servers, by then */
-    unsigned re_entries;   /* of the resource, by then */
+    unsigned re_entries, fresh_takes; /* of the resource, by then */
     int64_t valid_before_ms; /* of the hold */
     int64_t members_before_ms[PLAN_MEMBERS]; /* of the members of a lock of several, which its owner gives back */
     unsigned begun;          /* of the hold: with this one */

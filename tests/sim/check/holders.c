@@ -34,6 +34,13 @@ void holders_before(const host *at, const char *name)
     }
 }
 
+static unsigned fresh_takes[PLAN_OBJECTS]; /* by sessions that had no field */
+
+unsigned holders_fresh_takes(int resource)
+{
+    return fresh_takes[resource];
+}
+
 static struct {
     unsigned count;
     int64_t ns;      /* when the last was */
@@ -71,7 +78,9 @@ static void note(int resource, const char *holder)
 void holders_after(const host *at, int resource, const char *name, const sim_run *run, bool takes)
 {
     const sim_value *own = wire_value(at, name);
-    if (takes && run->count > run->keys && was_holder(run->words[run->keys])) {
+    bool known = takes && run->count > run->keys, again = known && was_holder(run->words[run->keys]);
+    fresh_takes[resource] += known && !again;
+    if (again) {
         re_entries[resource].count++;
         re_entries[resource].ns = world_now_ns();
         snprintf(re_entries[resource].id, ID + 1, "%.*s", ID, run->words[run->keys].at);
@@ -101,7 +110,8 @@ void holders_check_re_entry(const call *self)
                  held->claimed_until_ns > self->began_ns;
     bool own = known && strcmp(re_entries[held->resource].id, rlock_client_id(self->worker->of->client)) == 0;
     int64_t ended_ns = held->claimed_until_ns + held->claim_late_ns + COUNTS_NS;
-    if (own && re_entries[held->resource].count == self->re_entries + 1 && asked_ns > ended_ns)
+    bool others = fresh_takes[held->resource] != self->fresh_takes; /* who may have re-entered what they took */
+    if (own && !others && re_entries[held->resource].count == self->re_entries + 1 && asked_ns > ended_ns)
         finding("%s was granted beside a hold whose lease had ended %.3f ms before the server was asked", self->title,
                 (double)(asked_ns - held->claimed_until_ns) / 1e6);
 }

@@ -15,6 +15,8 @@ void holders_after(const host *at, int resource, const char *name, const sim_run
 
 /* How often scripts have been asked by the holder for the same lock once more. */
 unsigned holders_re_entries(int resource);
+/* How often a script has taken it for a session that did not have it. */
+unsigned holders_fresh_takes(int resource);
 
 /* A call was granted a lock that its owner holds already. */
 void holders_check_re_entry(const call *call);
