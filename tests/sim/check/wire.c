@@ -694,12 +694,12 @@ static bool is_beside(const char *name, size_t length, const char *of)
     return false;
 }
 
-/* Of a forked process, or of a listener's own lock. */
+/* Of a forked process, or of a listener's own lock; or it goes along with what its client has given another name. */
 static bool is_of_no_object(const char *name, size_t length)
 {
     bool is = begins_with(name, length, "child");
     for (size_t i = 0; i < length; i++)
-        is |= begins_with(name + i, length - i, "heard by ");
+        is |= begins_with(name + i, length - i, "heard by ") || begins_with(name + i, length - i, ".new}");
     return is;
 }
 
