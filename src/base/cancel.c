@@ -74,12 +74,15 @@ void rli_cancel_rearm(rlock_cancel *cancel)
 
 void rlock_cancel_free(rlock_cancel *cancel)
 {
+    int cancel_state;
     if (!cancel)
         return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* close() would end the thread before free() */
     if (cancel->generation == rli_fork_generation()) /* in a forked child the fork handler has closed it */
         rli_fd_close(cancel->fd);
     pthread_mutex_destroy(&cancel->mutex);
     free(cancel);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void rli_cancel_enter(rlock_cancel *cancel, rli_cancel_watch *watch, rli_parker *parker)

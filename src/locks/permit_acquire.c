@@ -129,7 +129,20 @@ static rlock_status begin_replacing(acquiring *attempt, ask_frame *asking)
     rli_call_add(call, asking->fresh->ids, length);
     /* A copy that runs late, after the late acquire, would leave permits under the new ids. */
     call->once = true;
+    call->synced = true;
     return RLOCK_OK;
+}
+
+/* A new master may then have the permits under their old ids, which are released in the background. */
+static rlock_status check_confirmed(const acquiring *attempt, const rli_call *call)
+{
+    const rli_settings *settings = attempt->waiting.wait.topology->settings;
+    if (!call->unconfirmed || !settings->check_synced)
+        return RLOCK_OK;
+    return rli_fail(RLOCK_NOT_SYNCED,
+                    "no replica confirmed the new ids of permits within %lld ms, so they are released in the "
+                    "background; check that the replicas keep up with their master",
+                    (long long)settings->sync_timeout_ms);
 }
 
 /* Goes on with replacing them. */
@@ -139,11 +152,13 @@ static rlock_status replace(acquiring *attempt, ask_frame *asking)
     rlock_status status = rli_call_run(&asking->call, wait->topology, wait->op, NULL);
     if (status == RLI_WAITING)
         return status;
+    if (status == RLOCK_OK)
+        status = check_confirmed(attempt, &asking->call);
     if (status != RLOCK_OK)
         attempt->unanswered++; /* the permits that were granted are in doubt, too */
     give_up(attempt);
     attempt->asked = asking->fresh;
-    attempt->unanswered = asking->call.unanswered;
+    attempt->unanswered = asking->call.unanswered + (status == RLOCK_NOT_SYNCED);
     /* Whatever was granted is released in the background, under the old or the new ids. */
     if (status == RLOCK_UNKNOWN && (status = rli_operation_check(wait->op)) == RLOCK_OK)
         status = rli_fail(RLOCK_UNAVAILABLE, "Redis did not answer in time; permits that it granted are released in "

@@ -131,3 +131,31 @@ Test(cut_synced, permits_that_could_not_be_given_back_are_not_asked_for_again)
     rlock_semaphore_free(semaphore);
     cut_end(client);
 }
+
+static rlock_status take_permit(void *semaphore)
+{
+    static rlock_permit permit;
+    return rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit);
+}
+
+/* The answer to the first request is lost, so that the permit gets a new id; nobody but the master has that. */
+Test(cut_synced, permit_whose_new_id_no_replica_confirms_is_not_granted)
+{
+    rlock_client *client = cut_client(KEEN);
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, "permits");
+    actor *taker = actor_start();
+    freeReplyObject(server_command(stage.server, "SET permits 5"));
+    on_script(&rli_script_permit_semaphore_acquire, PROXY_CUT_AFTER, 1);
+    int replacing = on_script(&rli_script_permit_semaphore_replace, PROXY_HOLD_REQUEST, 1);
+    actor_begin(taker, take_permit, semaphore);
+    cr_assert(proxy_await(scene.proxy, replacing, PROXY_ACTED, 1, SOON_MS), "the permit gets no new id");
+    server_freeze(fleet_node(own, 1));
+    proxy_release(scene.proxy, replacing);
+    assert_status(actor_finish(taker, SOON_MS), RLOCK_NOT_SYNCED);
+    server_thaw(fleet_node(own, 1));
+    for (int64_t end_ms = limit_end_ms(SOON_MS); server_integer(stage.server, "INCRBY permits 0") != 5; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "it stays taken");
+    actor_end(taker);
+    rlock_permit_semaphore_free(semaphore);
+    cut_end(client);
+}
