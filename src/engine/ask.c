@@ -380,6 +380,20 @@ static void note_place(rli_attempt *attempt, const rli_request *request)
     session->cold->place_ms = request->place_ms;
 }
 
+/* The first hold of the session may be there for so long. */
+static void note_first_in_doubt(rli_attempt *attempt, const ask_frame *asking, int64_t ms)
+{
+    rli_session *session = attempt->session;
+    rli_session_in_doubt(attempt->engine, session, ms);
+    if (asking->call.broke_off)
+        rli_session_torn(session);
+    /* What takes the grant back may run late, and would take back the next grant of this number. Whoever else waits in
+     * the session joins another one. */
+    if (asking->synced.late > 0 && session->phase == RLI_OPEN && session->count == 0)
+        rli_session_become(session, RLI_DONE);
+    attempt->entry->in_doubt = true;
+}
+
 /* Notes what the request may have left behind on the server, whatever its outcome. */
 static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_status status)
 {
@@ -391,10 +405,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
      * So it is if the server ended the script midway: it may have left a part of a hold, perhaps without an expiry. */
     bool in_doubt = call->unanswered || (status != RLOCK_OK && call->broke_off);
     if (in_doubt && request->count == 1) {
-        rli_session_in_doubt(attempt->engine, session, lasts_ms(asking, queues));
-        if (call->broke_off)
-            rli_session_torn(session);
-        attempt->entry->in_doubt = true;
+        note_first_in_doubt(attempt, asking, lasts_ms(asking, queues));
     } else if (in_doubt || (asking->synced.done > 0 && request->count > 1)) { /* taken back, it has left its lease */
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);
     }

@@ -53,6 +53,7 @@ static rlock_status take_back(rli_synced *synced, rli_topology *topology, rli_op
     rlock_status status = rli_call_run(&synced->back, topology, op, route);
     if (status == RLI_WAITING)
         return status;
+    synced->late += synced->back.unanswered;
     rli_call_clear(&synced->back);
     op->cancel = synced->cancel;
     op->outlives_whole = false;
@@ -79,7 +80,7 @@ static bool begin_pause(rli_synced *synced, const rli_grantable *grantable, cons
 {
     synced->left += call->unanswered + (taken_back != RLOCK_OK);
     synced->done++;
-    if (grantable->adds && synced->left > 0)
+    if (synced->late > 0 || (grantable->adds && synced->left > 0))
         return false;
     if (synced->done > topology->settings->retry_attempts || rli_now_ms() >= rli_operation_attempts_until(op))
         return false;
@@ -92,7 +93,7 @@ void rli_synced_begin(rli_synced *synced)
 {
     synced->stage = RLI_SYNCED_ASKS;
     synced->begun = false;
-    synced->done = synced->left = 0;
+    synced->done = synced->left = synced->late = 0;
 }
 
 rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, rli_call *call, rli_topology *topology,
@@ -117,7 +118,7 @@ rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, 
             if (status == RLI_WAITING)
                 return status;
             if (!begin_pause(synced, grantable, call, status, topology, op)) {
-                call->unanswered = synced->left;
+                call->unanswered = synced->left + synced->late;
                 return not_synced(settings, synced->done);
             }
         }

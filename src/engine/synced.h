@@ -29,6 +29,7 @@ typedef struct rli_synced {
     rli_synced_stage stage;
     bool begun;
     int done, left; /* how often it was granted, and how many of these grants may still be there */
+    int late;       /* how many requests that take it back were not answered, and may run when it is granted anew */
     rli_pause pause;
     rli_call back;        /* the request that takes it back */
     int64_t deadline_ms;  /* the operation's own, which it gets again afterwards */
@@ -40,7 +41,8 @@ void rli_synced_begin(rli_synced *synced);
 /* Runs the request until a grant of it is confirmed. The caller clears `call`, which holds the last request. Returns as
  * rli_call_run, or RLOCK_NOT_SYNCED: after all retries no replica had confirmed the grant, and it was taken back.
  * RLI_WAITING: call it again with the same arguments; `call` and `synced` must stay where they are. call->unanswered
- * also counts grants that may remain because taking them back went unanswered. */
+ * also counts grants that may remain because taking them back went unanswered, and requests for that which may still
+ * run: after such a one it is not requested again, since that would take back the new grant. */
 rlock_status rli_synced_run(rli_synced *synced, const rli_grantable *grantable, rli_call *call, rli_topology *topology,
                             rli_operation *op, rli_route *route);
 

@@ -214,7 +214,7 @@ static void check_told(worker *who, listening *self)
     int before = self->heard.told[RLOCK_EVENT_DELETED];
     rlock *lock = self->ending || who->of->closed ? NULL : rlock_get_lock(who->of->client, self->key);
     bool done = lock && rlock_lock(lock) == RLOCK_OK && rlock_unlock(lock) == RLOCK_OK;
-    int64_t until_ns = world_now_ns() + TOLD_NS + self->step->pause_ms * 2000000;
+    int64_t until_ns = world_now_ns() + TOLD_NS + 2 * heard_round_ms(self->heard.client) * 1000000;
     rlock_free(lock);
     while (done && self->heard.told[RLOCK_EVENT_DELETED] == before && world_now_ns() < until_ns)
         thread_sleep(who, world_now_ns() + SECOND / 10, 0, "its listener to be told");
