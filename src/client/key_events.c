@@ -254,16 +254,23 @@ static rlock_status unconfirmed(const rli_key_events *events, const rlock_listen
     return rli_topology_fail_unserved(&listener->client->topology, listener->slot, listener->name);
 }
 
-/* Waits until the subscription stands. A function that is called cannot wait for the thread that it runs on. Mutex
- * held. */
-static rlock_status await_confirmed(rli_key_events *events, const rlock_listener *listener)
+/* How often whoever adds a listener looks for the confirmation itself. */
+#define LOOK_MS 10
+
+/* Waits until the subscription stands. Does what the thread does for that, too: a function that it calls may take long.
+ * Such a function cannot wait for the thread that it runs on. Mutex held. */
+static rlock_status await_confirmed(rli_key_events *events, rlock_listener *listener)
 {
     int64_t by_ms = rli_after_ms(listener->client->settings.subscription_timeout_ms);
-    struct timespec at = rli_monotonic_at(by_ms);
     if (is_self(events))
         return RLOCK_OK;
-    while (!listener->confirmed && !listener->refusal && !events->stopping && rli_now_ms() < by_ms)
+    while (!listener->confirmed && !listener->refusal && !events->stopping && rli_now_ms() < by_ms) {
+        struct timespec at = rli_monotonic_at(rli_earlier(by_ms, rli_after_ms(LOOK_MS)));
         pthread_cond_timedwait(&events->changed, &events->mutex, &at);
+        if (events->parker)
+            (void)follow(listener, events->parker);
+        note_confirmed(events, listener);
+    }
     return listener->confirmed ? RLOCK_OK : unconfirmed(events, listener);
 }
 

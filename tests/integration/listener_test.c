@@ -218,6 +218,25 @@ Test(listener, is_removed_when_its_function_has_ended)
     actor_end(remover);
 }
 
+/* All functions share a thread, which is not needed to add another. */
+Test(listener, is_added_while_the_function_of_another_runs)
+{
+    busy mine = {.deleted = 0};
+    ear beside = {.takes = NULL};
+    rlock *lock = lock_of(stage.client, NAME);
+    rlock_listener *slow = listen_slowly(lock, &mine);
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_unlock(lock));
+    cr_assert(event_wait_ms(&mine.began, 20000));
+    rlock_listener *second = listen(lock_of(stage.client, "another"), &beside);
+    assert_ok(rlock_lock(lock_of(stage.client, "another")));
+    assert_ok(rlock_unlock(lock_of(stage.client, "another")));
+    event_set(&mine.may_end);
+    cr_assert(event_wait_ms(&beside.came, 20000));
+    rlock_remove_listener(slow);
+    rlock_remove_listener(second);
+}
+
 /* Of each, though both came while it was at something else. */
 Test(listener, hears_of_an_end_and_of_a_deletion_at_the_same_time)
 {
