@@ -20,7 +20,7 @@ RLOCK_API rlock_cancel *rlock_cancel_new(void);
  * signal handler; no cancellation point. NULL is allowed. Does nothing in a forked child. */
 RLOCK_API void rlock_cancel_fire(rlock_cancel *cancel);
 
-/* Frees the token. No wait may carry it any longer. NULL is allowed. */
+/* Frees the token. No wait may carry it any longer. NULL is allowed. No cancellation point. */
 RLOCK_API void rlock_cancel_free(rlock_cancel *cancel);
 
 #ifdef __cplusplus

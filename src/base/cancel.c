@@ -47,8 +47,8 @@ void rlock_cancel_fire(rlock_cancel *cancel)
     if (!cancel || cancel->generation != rli_fork_generation() || atomic_load(&cancel->fired))
         return;
     int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE,
-                           &cancel_state); /* write() would end the thread with the mutex held */
+    /* write() is a cancellation point: a thread that is cancelled there would keep the mutex. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     pthread_mutex_lock(&cancel->mutex);
     if (!atomic_exchange(&cancel->fired, true)) {
         ssize_t written = write(cancel->fd, &(uint64_t){1}, sizeof(uint64_t));
@@ -77,7 +77,8 @@ void rlock_cancel_free(rlock_cancel *cancel)
     int cancel_state;
     if (!cancel)
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* close() would end the thread before free() */
+    /* close() is a cancellation point: the token would never be freed. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (cancel->generation == rli_fork_generation()) /* in a forked child the fork handler has closed it */
         rli_fd_close(cancel->fd);
     pthread_mutex_destroy(&cancel->mutex);

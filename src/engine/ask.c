@@ -387,8 +387,8 @@ static void note_first_in_doubt(rli_attempt *attempt, const ask_frame *asking, i
     rli_session_in_doubt(attempt->engine, session, ms);
     if (asking->call.broke_off)
         rli_session_torn(session);
-    /* What takes the grant back may run late, and would take back the next grant of this number. Whoever else waits in
-     * the session joins another one. */
+    /* The request that takes the grant back may run late. It would also take back the next grant of this session, so
+     * the session ends here: other attempts that wait in it join a new one. */
     if (asking->synced.late > 0 && session->phase == RLI_OPEN && session->count == 0)
         rli_session_become(session, RLI_DONE);
     attempt->entry->in_doubt = true;

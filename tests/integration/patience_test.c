@@ -242,7 +242,7 @@ static void *call_while_ending(void *arg)
     return NULL;
 }
 
-/* The call must return all the same: a mutex that it has would never be released. */
+/* The call must return although its thread was cancelled: otherwise a mutex that it holds would never be released. */
 static void assert_returns(void (*call)(void *arg), void *arg)
 {
     ending self = {.call = call, .arg = arg};

@@ -1,4 +1,4 @@
-/* What listeners heard. */
+/* Heard: what listeners are told, compared with what became of their keys. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check/heard.h"
 
@@ -13,7 +13,7 @@
 /* A message comes within a round trip and a wake-up, when nothing fails. */
 #define TOLD_MS 1000
 
-/* What became of one key: when, for the last of them. */
+/* How often one key was deleted and has expired, and when, for the last KEPT times of each. */
 typedef struct fate {
     char key[32];
     int count[2];
@@ -24,6 +24,11 @@ static fate fates[KEYS];
 static int fate_count;
 static hearing *hearings;
 static bool calls[PLAN_CLIENTS]; /* some function of that client runs */
+
+const char *heard_word(rlock_event_kind kind)
+{
+    return kind == RLOCK_EVENT_EXPIRED ? "has expired" : "was deleted";
+}
 
 static fate *fate_of(const char *key, size_t length)
 {
@@ -79,7 +84,7 @@ void heard_told(hearing *one, rlock_event_kind kind)
         finding("%s is called after it was removed", one->title);
     if (of && one->told[kind] > most_to_tell(one, of, kind))
         finding("%s is told for the %d. time that its key %s, which has happened %d times", one->title, one->told[kind],
-                kind == RLOCK_EVENT_EXPIRED ? "has expired" : "was deleted", most_to_tell(one, of, kind));
+                heard_word(kind), most_to_tell(one, of, kind));
 }
 
 void heard_has_told(const hearing *one)
@@ -114,7 +119,7 @@ static void look_at(const hearing *one, rlock_event_kind kind)
     int64_t untold_ms = (world_now_ns() - untold_ns(one, of, kind)) / MS;
     if (untold_ms > TOLD_MS + 2 * heard_round_ms(one->client))
         finding("%s was not told for %" PRId64 " ms that its key %s", one->title, untold_ms,
-                kind == RLOCK_EVENT_EXPIRED ? "has expired" : "was deleted");
+                heard_word(kind));
 }
 
 void heard_forget(void)

@@ -5,7 +5,7 @@
 
 #include "tests/sim/program/run.h"
 
-/* What one listener heard. */
+/* What one listener was told, how often and when. */
 typedef struct hearing {
     struct hearing *next;
     const char *key, *title; /* as long as the run; the title names it in findings */
@@ -17,6 +17,8 @@ typedef struct hearing {
     bool ended;
 } hearing;
 
+/* "has expired" or "was deleted". */
+const char *heard_word(rlock_event_kind kind);
 /* A server tells of a key that it is deleted or has expired. */
 void heard_happened(const char *key, size_t length, const char *what);
 /* From before it is added until the run ends. */

@@ -350,7 +350,7 @@ static void add_upkeep(drawing *self, plan_thread *to)
     one->pause_ms = draw_span(self, 1, 20000);
 }
 
-/* What it hears of may also be a key of its own. */
+/* Adds a step that adds or removes a listener, to an object or to a key of the thread's own. */
 static void add_listening(drawing *self, plan_thread *to)
 {
     if (draw_one_in(self, 4)) {

@@ -1,4 +1,4 @@
-/* What semaphores and latches have in common, and the calls that each has of its own beside those that take and give. */
+/* The calls that semaphores and latches share, and those that each kind has beside acquire, release and await. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/program/expirable.h"
 

@@ -1,4 +1,4 @@
-/* What semaphores and latches have in common: questions, and changes of their time and name. */
+/* The calls that semaphores and latches share (questions, changes of expiry and name), and the rarer ones of each kind. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SIM_EXPIRABLE_H
 #define SIM_EXPIRABLE_H

@@ -91,8 +91,7 @@ static void hear(const rlock_event *of, void *argument)
     listening *self = argument;
     int ways = self->step->count;
     self->runs = true;
-    timeline(thread_title(thread_self()), "%s: \"%s\" %s", self->title, of->name,
-             of->kind == RLOCK_EVENT_EXPIRED ? "has expired" : "was deleted");
+    timeline(thread_title(thread_self()), "%s: \"%s\" %s", self->title, of->name, heard_word(of->kind));
     heard_told(&self->heard, of->kind);
     if (strcmp(of->name, self->name) != 0)
         finding("%s is told of \"%s\"", self->title, of->name);

@@ -51,11 +51,9 @@ bool key_of(sim_call *call, text key, value_type type, sim_value **found)
 
 void key_changed(sim_call *call, text key)
 {
-    const entry *one = table_find(&call->server->databases[call->database], key);
     call->wrote = true;
     note_change(call->server, call->database, key);
-    if (one)
-        notify_changed(call, key, ((const sim_value *)one->pointer)->type);
+    notify_changed(call, key);
 }
 
 void key_put(sim_call *call, text key, sim_value *own)

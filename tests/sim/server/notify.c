@@ -54,11 +54,15 @@ void notify(sim_server *server, int database, char class, const char *event, tex
     bytes_free(&channel);
 }
 
-void notify_changed(sim_call *call, text key, value_type type)
+void notify_changed(sim_call *call, text key)
 {
-    const char *event = call->command ? event_of(call->command) : "";
-    if (!call->notified && *event)
-        notify(call->server, call->database, class_of(event, type), event, key);
+    bool tells = *call->server->notifies && call->command && !call->notified;
+    const entry *one = tells ? table_find(&call->server->databases[call->database], key) : NULL;
+    if (one) {
+        const char *event = event_of(call->command);
+        char class = class_of(event, ((const sim_value *)one->pointer)->type);
+        notify(call->server, call->database, class, event, key);
+    }
     call->notified = true;
 }
 

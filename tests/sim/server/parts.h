@@ -178,7 +178,7 @@ void tracking_end(sim_link *link);
 
 bool notify_set(sim_server *server, text letters); /* of notify-keyspace-events; false: it knows none such */
 void notify(sim_server *server, int database, char class, const char *event, text key);
-void notify_changed(sim_call *call, text key, value_type type); /* by the call's command; once */
+void notify_changed(sim_call *call, text key); /* by the call's command; once */
 int64_t notify_due_us(sim_server *server);     /* when the next key expires; INT64_MAX: none does */
 void notify_look(sim_server *server);          /* tells of those that have */
 
