@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -157,17 +158,22 @@ static void begin(runner_job *job, const runner_test *test, long place)
     }
 }
 
-/* Shows what the test said. */
-static void tell(FILE *said)
+/* Writes up to `most` lines of what the test said, each behind `before`. */
+static void tell(FILE *said, FILE *to, const char *before, int most)
 {
     char line[4096];
     if (!said)
         return;
     rewind(said);
-    while (fgets(line, sizeof line, said)) {
+    for (int i = 0; i < most && fgets(line, sizeof line, said); i++) {
         line[strcspn(line, "\n")] = 0;
-        fprintf(stderr, "[----]   %s\n", line);
+        fprintf(to, "%s%s\n", before, line);
     }
+}
+
+static void show(FILE *said)
+{
+    tell(said, stderr, "[----]   ", INT_MAX);
 }
 
 static double seconds(struct timeval of)
@@ -194,12 +200,13 @@ static void end(runner_job *job, int status, const struct rusage *used)
         run.skipped++;
         fprintf(run.tap, "ok - %s::%s # SKIP\n", test->suite, test->name);
         fprintf(stderr, "[SKIP] %s::%s\n", test->suite, test->name);
-        tell(job->said);
+        show(job->said);
     } else {
         run.failed++;
         fprintf(run.tap, "not ok - %s::%s %s\n", test->suite, test->name, why);
+        tell(job->said, run.tap, "# ", 5); /* the summary repeats them: the rest may be far above, or cut off */
         fprintf(stderr, "[FAIL] %s::%s: %s\n", test->suite, test->name, why);
-        tell(job->said);
+        show(job->said);
     }
     if (run.times)
         printf("%7.2f s of %7.2f s %s/%s\n", seconds(used->ru_utime) + seconds(used->ru_stime),
