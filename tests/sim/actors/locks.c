@@ -257,6 +257,7 @@ static void gain(actor *self, java_hold *of, const taking *by, int64_t sent_ns, 
         of->entry->epoch = epoch;
         of->renewed = false;
     }
+    of->entry->granted_ns = world_now_ns();
     of->kind = run_of->objects[by->step->object].kind;
     of->object = by->step->object;
     int64_t until_ns = hold_until_ns(of, sent_ns, lease_ms);

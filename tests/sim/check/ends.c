@@ -141,14 +141,26 @@ void ends_begin(void)
 
 /* --- at the end --- */
 
-/* What comes later than that nobody looks after any more: it runs out by itself. */
+/* What comes later than that, or than its lease, nobody looks after any more: it runs out by itself. */
 #define LATE_MS 8000
+
+static bool is_late(int64_t by_ms)
+{
+    bool late = by_ms > LATE_MS;
+    for (int i = 0; i < run_of->thread_count; i++) {
+        for (int k = 0; k < run_of->threads[i].step_count; k++) {
+            int64_t lease_ms = run_of->threads[i].steps[k].lease_ms;
+            late |= lease_ms > 0 && lease_ms < by_ms;
+        }
+    }
+    return late;
+}
 
 static bool comes_late(void)
 {
     bool any = false;
     for (int i = 0; i < run_of->fault_count; i++)
-        any |= run_of->faults[i].span_ms > LATE_MS;
+        any |= is_late(run_of->faults[i].span_ms);
     return any;
 }
 

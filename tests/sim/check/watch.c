@@ -306,6 +306,12 @@ static bool stops_outlast_doubt(void)
     return outlast;
 }
 
+/* What is in doubt is given back one after the other, each with several answers. */
+static bool is_near(void)
+{
+    return run_of->latency_us + run_of->jitter_us <= 20000;
+}
+
 static int64_t used_ns[PLAN_OBJECTS];
 static bool in_child; /* of a fork: the threads that call, and the one that releases what is in doubt, are its parent's */
 
@@ -335,7 +341,7 @@ static void check_owner(int resource)
         since_ns = healed_ns;
     if (since_ns < ends_abandoned_until_ns(resource))
         since_ns = ends_abandoned_until_ns(resource);
-    bool at_once = run_only_stops() && !run_has_composite() && !stops_outlast_doubt();
+    bool at_once = run_only_stops() && !run_has_composite() && !stops_outlast_doubt() && is_near();
     int64_t bound_ms = at_once ? AT_ONCE_MS : run_background_ms();
     if (world_now_ns() - since_ns > bound_ms * MS)
         finding("lock \"%s\" is held by nobody, for %" PRId64 " ms now", run_of->objects[resource].name,
