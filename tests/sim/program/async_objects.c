@@ -3,18 +3,21 @@
 #include "tests/sim/program/async_objects.h"
 
 #include "tests/sim/check/permits.h"
+#include "tests/sim/program/async_expirable.h"
 #include "tests/sim/program/moment.h"
 #include "tests/sim/program/objects_parts.h"
 #include "tests/sim/program/operations.h"
 #include "tests/sim/world/finding.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct object_operation {
     operation base; /* first */
     int count;      /* of permits */
-    rlock_permit permit; /* that is given back, or gets another lease */
-    int64_t until_ns;    /* it could be relied on until then, when its call began */
+    /* Those that are given back, or the one that is asked about or gets another lease. */
+    rlock_permit given[PERMITS_HELD];
+    int64_t until_ns[PERMITS_HELD]; /* they could be relied on until then, when its call began */
     /* One of them, of its own: the worker may have ended. */
     rlock_semaphore *semaphore;
     rlock_permit_semaphore *permits;
@@ -107,14 +110,29 @@ static rlock_status begin_acquire_permits(object_operation *self)
     return rlock_permit_semaphore_try_acquire_async(self->permits, step->wait_ms, permit_lease(step), has_ended, self);
 }
 
+/* Each of the calls that release: those that answer whether they did, and those that fail if they did not. */
+static rlock_status begin_release_permits(object_operation *self)
+{
+    bool asks = self->base.step.pause_ms == 0;
+    rlock_permit_semaphore *of = self->permits;
+    const rlock_permit *given = self->given;
+    if (self->count > 1 && asks)
+        return rlock_permit_semaphore_try_release_many_async(of, self->count, given, has_ended, self);
+    if (self->count > 1)
+        return rlock_permit_semaphore_release_many_async(of, self->count, given, has_ended, self);
+    if (asks)
+        return rlock_permit_semaphore_try_release_async(of, given->id, has_ended, self);
+    return rlock_permit_semaphore_release_async(of, given->id, has_ended, self);
+}
+
 static rlock_status begin_permits(object_operation *self)
 {
     const plan_step *step = &self->base.step;
-    const char *id = self->permit.id;
+    const char *id = self->given->id;
     switch (step->kind) {
     case PERMIT_SET: return rlock_permit_semaphore_try_set_permits_async(self->permits, step->count, has_ended, self);
     case PERMIT_ACQUIRE: return begin_acquire_permits(self);
-    case PERMIT_RELEASE: return rlock_permit_semaphore_try_release_async(self->permits, id, has_ended, self);
+    case PERMIT_RELEASE: return begin_release_permits(self);
     case PERMIT_UPDATE:
         return rlock_permit_semaphore_update_lease_time_async(self->permits, id, permit_lease(step), has_ended, self);
     default: return rlock_permit_semaphore_available_permits_async(self->permits, has_ended, self);
@@ -149,14 +167,18 @@ static bool waits(const plan_step *step)
     return step->kind == SEM_ACQUIRE || step->kind == PERMIT_ACQUIRE || step->kind == LATCH_AWAIT;
 }
 
+static const char changed[] = "its client changes its time, its name or its number";
+
 static void note_begin(object_operation *self)
 {
     worker *who = self->base.worker;
     const plan_step *step = &self->base.step;
+    if (step->kind == OBJECT_CHANGE)
+        run_void(step->object, changed);
     if (self->latch)
         latch_begins(who, step);
     operation_begins(&self->base, NULL);
-    if (self->semaphore)
+    if (self->semaphore && !expirable_has(step->kind))
         semaphore_begins(who, step, self->count);
     if (waits(step) && !(step->async & ASYNC_GOES_ON) && !loop_forgets(who->of->index))
         object_waits(who, step, step->kind == LATCH_AWAIT ? 1 : self->count);
@@ -165,6 +187,15 @@ static void note_begin(object_operation *self)
 }
 
 /* --- its end --- */
+
+/* One of those given is about to be given back, or to get another lease. */
+static void give(object_operation *self, int which, bool back)
+{
+    const worker *who = self->base.worker;
+    const rlock_permit *permit = &self->given[which];
+    permit_relied(who, self->permits, self->base.step.object, permit);
+    self->until_ns[which] = permits_give(run_resource(who->of->plan, self->base.step.object), permit->id, back);
+}
 
 /* What was taken, by a thread that may have ended. A permit that cannot be given back, for want of memory or of an open
  * client, is left to its lease. */
@@ -176,17 +207,15 @@ static void give_back(object_operation *taken, const rlock_permit *permit)
                       .wait_ms = -1, .lease_ms = -1, .cancel_ms = -1, .async = ASYNC | ASYNC_GOES_ON};
     object_operation *self = make(who, &step, permit ? 1 : taken->count);
     if (permit)
-        self->permit = *permit;
+        self->given[0] = *permit;
     if (!open_handle(self)) {
         if (permit)
             permits_abandon(run_resource(who->of->plan, by->object));
         operation_is_over(&self->base);
         return;
     }
-    if (permit) {
-        permit_relied(who, self->permits, by->object, permit);
-        self->until_ns = permits_give(run_resource(who->of->plan, by->object), permit->id, true);
-    }
+    if (permit)
+        give(self, 0, true);
     start(&self->base);
 }
 
@@ -207,6 +236,22 @@ static void keep(object_operation *self, const rlock_permit *permits)
     }
 }
 
+/* All or none, and none if one has expired. */
+static void released_ended(object_operation *self, rlock_status status, int64_t released)
+{
+    const operation *base = &self->base;
+    bool fails = status == RLOCK_INVALID && !base->call.not_begun; /* as if it had answered that there is none */
+    bool told = status == RLOCK_OK || fails, all_last = true;
+    bool any = status == RLOCK_OK && (base->step.pause_ms || released);
+    for (int i = 0; i < self->count; i++)
+        all_last &= self->until_ns[i] > world_now_ns();
+    if (told && !base->step.pause_ms && released != 0 && released != self->count)
+        finding("of %d permits %" PRId64 " were released", self->count, released);
+    for (int i = 0; i < self->count; i++)
+        permit_given(base->worker, base->step.object, base->call.began_ns, self->until_ns[i],
+                     told && (any || all_last) ? RLOCK_OK : RLOCK_UNKNOWN, any);
+}
+
 static void permits_ended(object_operation *self, rlock_status status, const rlock_result *result)
 {
     const plan_step *step = &self->base.step;
@@ -218,10 +263,19 @@ static void permits_ended(object_operation *self, rlock_status status, const rlo
     if (ok && step->kind == PERMIT_ACQUIRE)
         permits_taken(who, step, result->permits, began_ns);
     if (step->kind == PERMIT_RELEASE)
-        permit_given(who, step->object, began_ns, self->until_ns, status, ok && result->answer);
+        released_ended(self, status, result ? result->answer : 0);
     if (ok && step->kind == PERMIT_UPDATE && result->answer)
-        permits_take(run_resource(who->of->plan, step->object), self->permit.id, began_ns, step->lease_ms,
+        permits_take(run_resource(who->of->plan, step->object), self->given->id, began_ns, step->lease_ms,
                      thread_title(who->thread));
+}
+
+/* A permit that is gone is not released; nor is one asked about, or an object renamed, that is not there, or to where
+ * another server serves. */
+static bool is_own_mistake(const object_operation *self, rlock_status status)
+{
+    step_kind kind = self->base.step.kind;
+    bool may_be = expirable_has(kind) || (kind == PERMIT_RELEASE && self->base.step.pause_ms);
+    return may_be && status == RLOCK_INVALID && self->base.call.status == RLOCK_INVALID;
 }
 
 /* `result`: NULL when its call did not begin, and so changed nothing. */
@@ -234,7 +288,12 @@ static void judge(object_operation *self, const rlock_result *result)
     int64_t answer = result ? result->answer : 0;
     if (!(step->async & ASYNC_GOES_ON))
         base->worker->waits_for = -1;
-    judge_object(&base->call);
+    if (!is_own_mistake(self, status))
+        judge_object(&base->call);
+    if (step->kind == OBJECT_CHANGE)
+        run_void(step->object, changed); /* while it was under way, too */
+    if (expirable_has(step->kind))
+        return;
     if (kind == SEMAPHORE)
         semaphore_ended(base->worker, step, self->count, status, answer);
     else if (kind == PERMITS)
@@ -254,11 +313,20 @@ static void has_ended(const rlock_result *result, void *argument)
     operation_is_over(&self->base);
 }
 
+static rlock_status begin(object_operation *self)
+{
+    if (expirable_has(self->base.step.kind)) {
+        const expirable of = {self->semaphore, self->permits, self->latch, self->given->id};
+        return expirable_begin(&of, &self->base.step, has_ended, self);
+    }
+    return self->semaphore ? begin_semaphore(self) : self->permits ? begin_permits(self) : begin_latch(self);
+}
+
 static void start(operation *base)
 {
     object_operation *self = (object_operation *)(void *)base;
     note_begin(self);
-    rlock_status status = self->semaphore ? begin_semaphore(self) : self->permits ? begin_permits(self) : begin_latch(self);
+    rlock_status status = begin(self);
     bool refused = status != RLOCK_OK;
     if (refused) {
         operation_refused(base, status);
@@ -274,7 +342,8 @@ static void start(operation *base)
 
 static bool is_known(object_kind kind, step_kind step)
 {
-    return (kind == SEMAPHORE && step >= SEM_SET && step <= SEM_AVAILABLE) ||
+    bool is_one = kind == SEMAPHORE || kind == PERMITS || kind == LATCH;
+    return (is_one && expirable_has(step)) || (kind == SEMAPHORE && step >= SEM_SET && step <= SEM_AVAILABLE) ||
            (kind == PERMITS && step >= PERMIT_SET && step <= PERMIT_STATE) ||
            (kind == LATCH && step >= LATCH_SET && step <= LATCH_COUNT);
 }
@@ -295,13 +364,15 @@ static void hand_over(object_operation *self)
     int *have = &who->permit_count[step->object];
     if (step->kind == SEM_RELEASE)
         who->taken[step->object] -= self->count;
+    if (step->kind == OBJECT_ASK && self->permits && *have > 0)
+        self->given[0] = who->permits[step->object][*have - 1];
     if (step->kind != PERMIT_RELEASE && step->kind != PERMIT_UPDATE)
         return;
-    self->permit = who->permits[step->object][*have - 1];
-    permit_relied(who, self->permits, step->object, &self->permit);
-    self->until_ns = permits_give(run_resource(who->of->plan, step->object), self->permit.id,
-                                  step->kind == PERMIT_RELEASE);
-    *have -= step->kind == PERMIT_RELEASE;
+    self->count = step->kind == PERMIT_RELEASE && step->count > 1 ? *have : 1;
+    memcpy(self->given, who->permits[step->object] + *have - self->count, (size_t)self->count * sizeof *self->given);
+    for (int i = 0; i < self->count; i++)
+        give(self, i, step->kind == PERMIT_RELEASE);
+    *have -= step->kind == PERMIT_RELEASE ? self->count : 0;
 }
 
 bool async_object_step(worker *who, const plan_step *planned)

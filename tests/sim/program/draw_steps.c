@@ -321,6 +321,8 @@ static void make_object_async(drawing *self, plan_step *one)
         one->async |= ASYNC_GIVES_BACK | (draw_one_in(self, 2) ? ASYNC_GOES_ON : 0);
     if (!takes && one->kind != PERMIT_UPDATE && draw_one_in(self, 4))
         one->async |= ASYNC_GOES_ON;
+    if (one->kind == PERMIT_RELEASE)
+        one->pause_ms = draw_roll(self, 2); /* 1: it is to fail if there is no such permit */
 }
 
 /* Some of its calls are made without blocking; those on locks by a named owner. */
@@ -329,7 +331,8 @@ static void make_async(drawing *self, plan_thread *to)
     int shared = draw_one_in(self, 3) ? 1 + draw_roll(self, 2) : 0;
     for (int i = 0; i < to->step_count; i++) {
         plan_step *one = &to->steps[i];
-        if (one->kind >= SEM_SET && one->kind <= LATCH_COUNT)
+        bool of_object = (one->kind >= SEM_SET && one->kind <= LATCH_COUNT) || one->kind == OBJECT_ASK || one->kind == OBJECT_CHANGE;
+        if (of_object)
             make_object_async(self, one);
         else
             make_lock_async(self, one, shared ? shared : PLAN_OWN_NAME);
@@ -341,11 +344,25 @@ static void add_forget(drawing *self, plan_thread *to)
     add_step(to, FORGET, 0)->pause_ms = draw_one_in(self, 4) ? 100000 : draw_span(self, 10, 40000);
 }
 
+/* One that is no lock, where there are any. */
+static int draw_expirable(drawing *self)
+{
+    int object = draw_object(self);
+    for (int i = 0; i < 8; i++) {
+        object_kind kind = self->plan->objects[object].kind;
+        if (kind == SEMAPHORE || kind == PERMITS || kind == LATCH)
+            break;
+        object = draw_object(self);
+    }
+    return object;
+}
+
 /* Whatever the thread's other steps are about. */
 static void add_upkeep(drawing *self, plan_thread *to)
 {
     static const step_kind kinds[] = {OBJECT_ASK, OBJECT_ASK, OBJECT_CHANGE, LOOK, LOOK};
-    plan_step *one = add_step(to, kinds[draw_roll(self, 5)], draw_object(self));
+    step_kind kind = kinds[draw_roll(self, 5)];
+    plan_step *one = add_step(to, kind, kind == LOOK ? draw_object(self) : draw_expirable(self));
     one->count = draw_roll(self, 60);
     one->pause_ms = draw_span(self, 1, 20000);
 }
