@@ -11,7 +11,7 @@ _rlock_options()
         force-unlock) echo "--kind --json $server" ;;
         doctor) echo "--strict $server" ;;
         bench) echo "--threads --time --kind --one-name --hold --yes --json $server" ;;
-        *) echo "-n --nonblock -w --wait -E --conflict-exit-code -s --shared -x --exclusive -c --command -v --verbose
+        *) echo "-n --nonblock -w --wait -E --conflict-exit-code -s --shared -x --exclusive -c --command -q --quiet -v --verbose
             --kind --lease --kill-after --permits --set-permits --shards --value --codec $server" ;;
     esac
 }

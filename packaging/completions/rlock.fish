@@ -80,6 +80,7 @@ complete -c rlock -n "$run" -s E -l conflict-exit-code -x -d 'exit status if -n 
 complete -c rlock -n "$run" -s s -l shared -d 'acquire the read side'
 complete -c rlock -n "$run" -s x -l exclusive -d 'acquire the write side'
 complete -c rlock -n "$run" -s c -l command -x -d 'command for the shell'
+complete -c rlock -n "$run" -s q -l quiet -d 'say nothing if -n or -w gave up'
 complete -c rlock -n "$run" -s v -l verbose -d 'say who holds the lock'
 complete -c rlock -n "$run" -l kind -x -d 'what NAME is' \
     -a 'lock fair spin fenced token signal read write non-reentrant sharded group semaphore permit'

@@ -28,6 +28,8 @@ static const char help[] =
     "  -x, --exclusive       the write lock that excludes -s; as --kind write. All users of a\n"
     "                        name that some lock with -s must use -s or -x\n"
     "  -c, --command STRING  pass STRING to $SHELL, or to /bin/sh\n"
+    "  -q, --quiet           say nothing when -n or -w gave up, nor who holds the lock; errors are\n"
+    "                        said all the same\n"
     "  -v, --verbose         say on standard error who holds the lock during the wait, and\n"
     "                        how long it took; on a terminal the former is said anyway\n"
     "  --kind KIND           what NAME is: lock (the default); fair: granted in the order of\n"
@@ -154,6 +156,7 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
         {.name = "--exclusive", .letter = 'x', .kind = &side, .fixed = "write"},
         {.name = "--exclusive", .letter = 'e', .kind = &side, .fixed = "write"},
         {.name = "--command", .letter = 'c', .text = &shell_command},
+        {.name = "--quiet", .letter = 'q', .flag = &found->quiet},
         {.name = "--verbose", .letter = 'v', .flag = &found->verbose},
         {.name = "--kind", .kind = &kind},
         {.name = "--permits", .number = &found->permits},
@@ -179,6 +182,8 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
     if (side && kind && side != kind)
         *code = usage_error(words.command, "-%s asks for --kind %s, so --kind %s must not be given, too",
                             strcmp(side->name, "read") == 0 ? "s" : "x", side->name, kind->name);
+    else if (found->quiet && found->verbose)
+        *code = usage_error(words.command, "-q and -v contradict each other: leave one out");
     else if (found->lease_ms == 0)
         *code = usage_error(words.command, "--lease is 0; it must be at least 1ms");
     else

@@ -18,7 +18,7 @@ typedef struct run_options {
     int timeout_exit;                 /* exit status when the lock is not acquired in time */
     cli_values values;
     const char *codec; /* of the values; NULL: not given */
-    bool verbose;
+    bool quiet, verbose; /* not both */
     bool bare; /* the sub-command was left out */
     const char *name;
     char **command;

@@ -140,7 +140,8 @@ void waiting_begin(cli_waiting *self, rlock_client *client, const run_options *o
                           .stop_fd = -1,
                           .mutex = PTHREAD_MUTEX_INITIALIZER};
     /* Nothing stands under the name of a sharded lock itself. */
-    if ((!options->verbose && !isatty(STDERR_FILENO)) || hold->kind->sharded)
+    bool tells = options->verbose || (!options->quiet && isatty(STDERR_FILENO));
+    if (!tells || hold->kind->sharded)
         return;
     self->stop_fd = eventfd(0, EFD_CLOEXEC);
     self->started = self->stop_fd >= 0 && pthread_create(&self->thread, NULL, tell, self) == 0;

@@ -22,8 +22,9 @@ typedef struct cli_waiting {
     bool over; /* guarded by mutex: the wait has ended, and nothing more is said */
 } cli_waiting;
 
-/* The wait begins. If standard error is a terminal, or --verbose was given, a thread tells who holds the lock, once the
- * wait has lasted a moment and whenever that changes. Without the memory for a thread, nothing is told. */
+/* The wait begins. If standard error is a terminal and --quiet was not given, or --verbose was, a thread tells who
+ * holds the lock, once the wait has lasted a moment and whenever that changes. Without the memory for a thread,
+ * nothing is told. */
 void waiting_begin(cli_waiting *waiting, rlock_client *client, const run_options *options, const cli_hold *hold);
 /* The wait has ended. Does not wait for the thread, which may be waiting for the server. */
 void waiting_over(cli_waiting *waiting, bool acquired);

@@ -70,6 +70,29 @@ Test(command_flock, conflict_has_the_exit_status_of_E)
     outcome_free(&found);
 }
 
+/* As flock -n is. What is wrong with the name or the server is said all the same. */
+Test(command_flock, quiet_command_gives_up_in_silence)
+{
+    static const char *const gives_up[][7] = {{"-qn", NAME, "true"}, {"-q", "-w", "10ms", NAME, "true"},
+                                              {"--quiet", "-n", "--kind", "fair", NAME, "true"}};
+    foreign_hold(NAME, 60000);
+    for (size_t i = 0; i < sizeof gives_up / sizeof *gives_up; i++) {
+        outcome found = run(gives_up[i]);
+        cr_assert(found.status == 75 && !*found.err, "%d: %s", found.status, found.err);
+        outcome_free(&found);
+    }
+    freeReplyObject(server_command(stage.server, "HSET apples red 3"));
+    outcome odd = run(COMMAND("-qn", "apples", "true"));
+    cr_assert(odd.status == 76 && strstr(odd.err, "it is not a lock"), "%d: %s", odd.status, odd.err);
+    outcome_free(&odd);
+    outcome alone = run(COMMAND("-qn", "--url", "unix:///no/server/here", NAME, "true"));
+    cr_assert(alone.status == 69 && *alone.err, "%d: %s", alone.status, alone.err);
+    outcome_free(&alone);
+    outcome both = run(COMMAND("-qv", NAME, "true"));
+    cr_assert(both.status == 64 && strstr(both.err, "-q and -v contradict each other"), "%s", both.err);
+    outcome_free(&both);
+}
+
 /* What a message suggests may be pasted into a shell. */
 Test(command_flock, suggested_command_has_the_name_in_quotes)
 {
