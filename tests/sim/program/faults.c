@@ -329,11 +329,24 @@ typedef struct found {
 static void note_lock(void *argument, host *at, const char *name, size_t length, const char *type, int64_t left_ms)
 {
     found *self = argument;
-    bool stands = left_ms < 0 || left_ms >= 60000 || is_held(name, length);
+    static const char heard[] = "heard by "; /* taken by a thread that hears of its end, and given back at once */
+    bool stays = left_ms < 0 || left_ms >= 60000 || is_held(name, length);
+    bool stands = stays && (length < sizeof heard || memcmp(name, heard, sizeof heard - 1) != 0);
     if ((strcmp(type, "hash") != 0 && strcmp(type, "string") != 0) || !stands || self->count == 32 || length >= 64)
         return;
     self->all[self->count].at = at;
     snprintf(self->all[self->count++].name, 64, "%.*s", (int)length, name);
+}
+
+/* An owner that has taken the lock as another kind keeps its place in the queue until it knows that its hold is over. */
+static bool takes_queued_as_another_kind(void)
+{
+    bool any = false;
+    for (int i = 0; i < run_of->object_count; i++) {
+        object_kind kind = run_of->objects[i].kind;
+        any |= (kind == FAIR || kind == NON_REENTRANT_FAIR) && !run_is_fair(run_resource(run_of, i));
+    }
+    return any;
 }
 
 /* A place that was left behind may be before those of others for years: by Redisson's waiters; and where the master does not
@@ -355,7 +368,7 @@ void faults_free_locks(void)
         ledger_void(-1, "an operator frees what stands for long");
         servers_command(locks.all[i].at, WORDS("DEL", locks.all[i].name));
     }
-    bool are_left = actors_count() > 0 || (run_of->topology != SINGLE && !run_is_calm());
+    bool are_left = actors_count() > 0 || (run_of->topology != SINGLE && !run_is_calm()) || takes_queued_as_another_kind();
     if (are_left)
         ledger_void(-1, "an operator clears the queues");
     for (int i = 0; i < run_of->object_count; i++) { /* what was deleted in silence, too */
