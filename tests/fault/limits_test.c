@@ -309,3 +309,35 @@ Test(limits, inspection_of_a_crowd_ends)
     rlock_client_close(client);
     impostor_stop(server);
 }
+
+/* --- many replicas --- */
+
+/* As many as fit into the greatest answer. */
+enum { REPLICAS = 8000000 };
+
+static bool answer_with_replicas(impostor_peer *peer, const char *request)
+{
+    bytes list = {0}, answer = {0};
+    if (!strstr(request, "\r\nreplication"))
+        return impostor_answer(peer, request);
+    add(&list, "role:master\n");
+    for (int i = 0; i < REPLICAS; i++)
+        bytes_add(&list, "slave1:\n", 8);
+    add(&answer, "$%zu\r\n", list.length);
+    bytes_move(&list, &answer, list.length);
+    add(&answer, "\r\n");
+    bytes_free(&list);
+    return say_all(peer, &answer);
+}
+
+/* Each is looked for in its own line, however many lines there are: to look through the rest each time takes hours. */
+Test(limits, count_of_replicas_none_of_which_is_online_ends)
+{
+    impostor *server = impostor_start(answer_with_replicas, NULL);
+    rlock_client *client = NULL;
+    char url[64];
+    snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d", impostor_port(server));
+    assert_ok(rlock_client_open(&client, url));
+    rlock_client_close(client);
+    impostor_stop(server);
+}
