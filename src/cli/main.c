@@ -146,9 +146,8 @@ int main(int argc, char **argv)
     if (!fill_standard_descriptors())
         return EXIT_SYSTEM;
     int code = dispatch(argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_DONE) {
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written)
         complain("could not write to standard output: %s", strerror(errno));
-        return EXIT_OUTPUT;
-    }
-    return code;
+    return !written && code == EXIT_DONE ? EXIT_OUTPUT : code;
 }

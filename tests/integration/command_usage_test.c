@@ -38,8 +38,8 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("--wait", "3"), "the NAME of the lock is missing: write rlock run [OPTION…] NAME COMMAND…"},
         {COMMAND("-w", "3", NAME), "the COMMAND is missing"},
         {COMMAND("-w", "3", "inspect", NAME), "inspect is a sub-command: write it before the options, or write -- inspect"},
-        {COMMAND("-q", NAME, "true"), "unknown option \"-q\""},
-        {COMMAND("-nq", NAME, "true"), "unknown option \"-q\""},
+        {COMMAND("-z", NAME, "true"), "unknown option \"-z\""},
+        {COMMAND("-nz", NAME, "true"), "unknown option \"-z\""},
         {COMMAND("-nw"), "a value is missing after \"-w\""},
         {COMMAND("-wsoon", NAME, "true"), "-w \"soon\" is not a duration"},
         {COMMAND("-E", "256", NAME, "true"), "-E \"256\" is not a whole number from 0 to 255"},
@@ -73,7 +73,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "", "--", "true"), "NAME of the lock is empty"},
         {COMMAND("run", "--json", NAME, "--", "true"), "there is no --json: it is of ls, inspect and bench"},
         {COMMAND("--json", "inspect", NAME), "comes after that word: rlock inspect --json NAME"},
-        {COMMAND("run", "-q", "3", NAME, "--", "true"), "unknown option \"-q\""},
+        {COMMAND("run", "-z", "3", NAME, "--", "true"), "unknown option \"-z\""},
         {COMMAND("run", "--wai", "3", NAME, "--", "true"), "unknown option \"--wai\" (did you mean --wait?)"},
         {COMMAND("run", "--no", NAME, "--", "true"), "unknown option \"--no\" (did you mean --nonblock?)"},
         {COMMAND("run", "--s", NAME, "--", "true"), "unknown option \"--s\"; see rlock run --help"},
@@ -281,6 +281,12 @@ Test(command_usage, output_that_cannot_be_written_is_told_with_74)
     command *c = command_start_program(server_url(stage.server),
                                        COMMAND("sh", "-c", "\"$RLOCK_COMMAND\" inspect " NAME " > /dev/full"));
     cr_assert(command_wait(c, 10000) == 74);
+    cr_assert(strstr(command_err(c), "No space left"), "%s", command_err(c));
+    command_free(c);
+    /* What it found is lost, but not that it found something. */
+    c = command_start_program(server_url(stage.server),
+                              COMMAND("sh", "-c", "\"$RLOCK_COMMAND\" doctor --strict " NAME " > /dev/full"));
+    cr_assert(command_wait(c, 10000) == 1);
     cr_assert(strstr(command_err(c), "No space left"), "%s", command_err(c));
     command_free(c);
 }

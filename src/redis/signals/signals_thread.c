@@ -179,8 +179,14 @@ static bool is_signal(const redisReply *reply)
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2;
 }
 
+/* Whether BLPOP has waited for long enough to end without a signal, as far as the clocks of both sides agree. */
+static bool is_over(const rli_signals *signals, const rli_signal_list *list)
+{
+    return rli_now_ms() >= list->until_ms - signals->settings->timeout_ms - BLOCK_MS / 2;
+}
+
 /* False: the connection is no good any more. */
-static bool hear(rli_signal_list *list, const redisReply *reply)
+static bool hear(const rli_signals *signals, rli_signal_list *list, const redisReply *reply)
 {
     switch (list->state) {
     case RLI_SIGNAL_BLOCKED:
@@ -188,10 +194,12 @@ static bool hear(rli_signal_list *list, const redisReply *reply)
         if (list->refused)
             return false;
         list->works = true;
+        if (!is_signal(reply) && !is_over(signals, list))
+            return false; /* else a server that never waits would be asked without a pause */
         list->pause_ms = 0;
         rli_signal_become(list, RLI_SIGNAL_IDLE, rli_after_ms(RLI_SIGNAL_IDLE_MS));
         if (!is_signal(reply))
-            return true; /* its time is over */
+            return true;
         list->popped = list->references > 0;
         list->passes = list->passes || !list->popped; /* the last waiter has just left */
         list->wanted = false;
@@ -211,7 +219,7 @@ static bool hear(rli_signal_list *list, const redisReply *reply)
     }
 }
 
-static bool hear_all(rli_signal_list *list)
+static bool hear_all(const rli_signals *signals, rli_signal_list *list)
 {
     for (;;) {
         redisReply *reply;
@@ -219,17 +227,17 @@ static bool hear_all(rli_signal_list *list)
             return false;
         if (!reply)
             return true;
-        bool good = hear(list, reply);
+        bool good = hear(signals, list, reply);
         freeReplyObject(reply);
         if (!good)
             return false;
     }
 }
 
-static void receive(rli_signal_list *list)
+static void receive(const rli_signals *signals, rli_signal_list *list)
 {
     rli_received received = rli_connection_receive(&list->connection, 0, -1, false);
-    if (received == RLI_RECEIVED_BYTES && hear_all(list))
+    if (received == RLI_RECEIVED_BYTES && hear_all(signals, list))
         return;
     if (received == RLI_RECEIVED_NOTHING)
         return;
@@ -290,7 +298,7 @@ static void await(rli_signals *signals, struct pollfd *fds, rli_signal_list **li
         rli_bell_hush(signals->wake_fd);
     for (nfds_t i = 0; i < count; i++) {
         if (fds[i].revents)
-            receive(lists[i]);
+            receive(signals, lists[i]);
     }
 }
 
