@@ -81,3 +81,33 @@ Test(cluster_listener, follows_its_key_to_a_new_master)
     }
     rlock_remove_listener(listener);
 }
+
+static void open_partial(void)
+{
+    shards_open_with(0, ARGS("--cluster-require-full-coverage", "no"),
+                     "timeout=5000&retryAttempts=2&retryBaseDelay=200&retryMaxDelay=400");
+    event_init(&heard);
+}
+
+TestSuite(cluster_listener_gap, .init = open_partial, .fini = shards_close);
+
+/* Nobody serves the slot for a while, and then another master does. */
+Test(cluster_listener_gap, is_heard_across_when_it_is_closed)
+{
+    const char *gone = cluster_key(shards.cluster, 0, "gone:");
+    rlock *lock = lock_of(shards.client, gone);
+    notify(0);
+    notify(2);
+    rlock_listener *listener = listen(lock);
+    take_and_release(lock);
+    cr_assert(event_wait_count(&heard, 1, SOON_MS));
+    cluster_uncover(shards.cluster, cluster_slot(gone));
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE); /* the client knows of the gap */
+    cluster_cover(shards.cluster, cluster_slot(gone), 2);
+    for (int64_t end_ms = limit_end_ms(SOON_MS); event_count(&heard) < 2;) { /* until it is subscribed there */
+        cr_assert(now_ms() < end_ms, "nothing is heard from the master that serves the slot");
+        take_and_release(lock);
+        (void)event_wait_count(&heard, 2, 20);
+    }
+    rlock_remove_listener(listener);
+}
