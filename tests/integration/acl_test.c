@@ -612,6 +612,34 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
     assert_ok(rlock_unlock(locks[2]));
 }
 
+/* A server reports that a hold was deleted while the user may not look at it: that is told when it may again, and not by the
+ * next renewal, which comes much later. */
+Test(acl, right_that_is_missing_when_a_hold_is_deleted_keeps_the_loss_back_no_longer)
+{
+    losses lost;
+    losses_init(&lost);
+    rlock_client *client = open_as("locks:secret", "lossTracking=true&lockWatchdogTimeout=3600000");
+    rlock *lock = lock_of(client, NAME);
+    rlock_on_lost(client, losses_note, &lost);
+    assert_ok(rlock_lock(lock));
+    for (rlock_tracking now = RLOCK_TRACKING_IDLE; now != RLOCK_TRACKING_ON; pass_ms(1))
+        assert_ok(rlock_client_tracking(client, &now));
+    say("ACL LOG RESET");
+    say("ACL SETUSER locks -evalsha -eval");
+    say("DEL " RIGHTS_PREFIX NAME);
+    for (bool refused = false; !refused; pass_ms(1)) {
+        redisReply *log = server_command(stage.server, "ACL LOG 1");
+        refused = log->elements > 0;
+        freeReplyObject(log);
+    }
+    cr_assert(lost.count == 0);
+    say("ACL SETUSER locks +evalsha +eval");
+    losses_await(&lost, 1, 60000);
+    cr_assert(lost.all[0].reason == RLOCK_LOST_GONE);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+    rlock_client_close(client);
+}
+
 Test(acl, right_that_is_taken_away_is_told_of_a_permit)
 {
     losses lost;
