@@ -339,3 +339,17 @@ TimedTest(others_first, said_again_and_again_keeps_nobody_from_a_free_lock)
     atomic_store(&self.over, true);
     pthread_join(thread, NULL);
 }
+
+/* The release that passes a waiter over registers it. When its wait ends soon after that, it leaves that place, too: else the
+ * lock would be offered to one who has gone. */
+TimedTest(others_first, who_is_passed_over_and_gives_up_leaves_no_place)
+{
+    for (int64_t wait_ms = 2; wait_ms <= 10; wait_ms += 2) {
+        static crowd busy;
+        begin_crowd(&busy, 2, wait_ms);
+        pass_ms(1000);
+        crowd_end(&busy);
+        crowd_finish(&busy, 20000);
+        assert_no_keys();
+    }
+}
