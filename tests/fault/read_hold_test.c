@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/support/event.h"
 
 TestSuite(read_hold, .init = scene_watchdog, .fini = scene_close);
@@ -81,4 +82,21 @@ Test(read_hold, that_follows_a_late_release_is_relied_on_no_longer_than_it_stand
     cr_assert(valid_ms <= stands_ms + 1, "relies on %lld of %lld ms", (long long)valid_ms, (long long)stands_ms);
     rlock_free(lock);
     rlock_read_write_lock_free(pair);
+}
+
+/* Of two read holds under one write hold, one after the other: a release of the first that is late leaves the second, so that
+ * it keeps writers out when the write hold has ended. */
+Test(read_hold, under_a_write_hold_is_left_by_a_late_release_of_another)
+{
+    rlock *write = kind_of(&kind_write, scene.client, NAME), *read = kind_of(&kind_read, scene.client, NAME);
+    assert_ok(rlock_lock(write));
+    assert_ok(rlock_lock(read));
+    int rule = on_script(&rli_script_read_release, PROXY_HOLD_REQUEST, 1);
+    assert_ok(rlock_unlock(read));
+    assert_ok(rlock_lock(read));
+    let_through(rule);
+    assert_ok(rlock_unlock(write));
+    assert_status(rlock_try_lock(kind_of(&kind_write, stage.other, NAME), 0, 1000), RLOCK_TIMEOUT);
+    cr_assert(rlock_valid_for(read) > 0);
+    assert_ok(rlock_unlock(read));
 }
