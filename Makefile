@@ -146,7 +146,7 @@ suites     := unit integration topology fault model simserver stress interop hos
 # TLS and processes are of the real world.
 real_only    := $(addprefix tests/integration/,acl_test.c command_% inspect_process_test.c keep_alive_test.c refused_script_test.c \
     secret_test.c tls_%) \
-    $(addprefix tests/fault/,asking_test.c async_% cut_asking_test.c fork_test.c fronts_test.c handler_test.c limits_test.c \
+    $(addprefix tests/fault/,asking_test.c async_% command_test.c cut_asking_test.c fork_test.c fronts_test.c handler_test.c limits_test.c \
     real_server_test.c search_test.c subscriber_test.c tls_test.c)
 # These are about time and about faults at their moment, and run nowhere else. But those about faults do so under the thread
 # sanitizer, which sees no races where one thread runs at a time.

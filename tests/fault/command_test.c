@@ -1,0 +1,38 @@
+/* The command, when the answer that grants it the lock and a signal come at the same moment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/scene.h"
+#include "tests/integration/support/command_process.h"
+#include "tests/integration/support/keys.h"
+#include "tests/support/event.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(command_fault, .init = scene_open, .fini = scene_close);
+
+#define NAME    "order"
+#define ROUNDS  20
+#define SOON_MS 30000
+
+/* It stands still while both come. In most rounds it then has the lock and the signal, and gives the lock back. In the others
+ * the signal has ended the call before its answer was read, which it says: that lock may stand until its lease ends. */
+Test(command_fault, signal_that_comes_with_the_lock_leaves_no_hold)
+{
+    char url[256];
+    snprintf(url, sizeof url, "unix://%s", proxy_socket(scene.proxy));
+    for (int i = 0; i < ROUNDS; i++) {
+        int rule = on_script(&rli_script_lock_acquire, PROXY_HOLD_REPLY, 1);
+        command *c = command_start(url, COMMAND("run", NAME, "--", "cat"));
+        cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, SOON_MS));
+        command_signal(c, SIGSTOP);
+        proxy_release(scene.proxy, rule);
+        command_signal(c, SIGTERM);
+        command_signal(c, SIGCONT);
+        cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM, "%s", command_err(c));
+        if (!strstr(command_err(c), "ended the wait"))
+            assert_no_keys();
+        foreign_vanish(NAME);
+        command_free(c);
+    }
+}
