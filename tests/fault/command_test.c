@@ -15,8 +15,9 @@ TestSuite(command_fault, .init = scene_open, .fini = scene_close);
 #define ROUNDS  20
 #define SOON_MS 30000
 
-/* It stands still while both come. In most rounds it then has the lock and the signal, and gives the lock back. In the others
- * the signal has ended the call before its answer was read, which it says: that lock may stand until its lease ends. */
+/* It stands still while both come. In most rounds it then has the lock and the signal, and gives the lock back. In the
+ * others the signal has ended the call before its answer was read, which it says: that lock may stand until its lease
+ * ends. */
 Test(command_fault, signal_that_comes_with_the_lock_leaves_no_hold)
 {
     char url[256];

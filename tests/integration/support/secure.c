@@ -51,7 +51,8 @@ static const char *add_query(const char *base, char mark, const char *format, va
 {
     char query[1024];
     vsnprintf(query, sizeof query, format, args);
-    return *query ? texts_add(&kept, "%s%c%s", base, mark, query) : base;
+    const char *patient = stage_patient_query(*query ? query : NULL);
+    return patient ? texts_add(&kept, "%s%c%s", base, mark, patient) : base;
 }
 
 const char *secure_url(const char *format, ...)

@@ -37,8 +37,7 @@ rlock_client *stage_client_at(const char *url)
     return clients[client_count++] = stage_open_client(url);
 }
 
-/* On a real machine, which may stand still, a slow answer is an answer, unless the test is about that. */
-static const char *patient(const char *query)
+const char *stage_patient_query(const char *query)
 {
 #ifndef TEST_VIRTUAL
     static char text[1024];
@@ -53,7 +52,7 @@ static const char *patient(const char *query)
 
 rlock_client *stage_client(const char *query)
 {
-    query = patient(query);
+    query = stage_patient_query(query);
     return stage_client_at(query ? server_url_with(stage.server, query) : server_url(stage.server));
 }
 

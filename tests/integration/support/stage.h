@@ -35,6 +35,9 @@ void stage_close(void);
 /* Opens the stage with a query for both clients' URLs. */
 void stage_open_with(const char *query);
 
+/* The query of a client (NULL: none), to which a slow answer is an answer unless the query says how long it waits for
+ * one: a real machine may stand still. It lives until the next call. */
+const char *stage_patient_query(const char *query);
 /* One more client, closed by stage_close; the same by a whole URL. */
 rlock_client *stage_client(const char *query);
 rlock_client *stage_client_at(const char *url);
