@@ -162,9 +162,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
     }
     if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
         return EXIT_REFUSED;
-    if (status == RLOCK_TIMEOUT && options->quiet)
-        return options->timeout_exit;
-    complain_of_acquire(client, hold, status, options);
+    if (status != RLOCK_TIMEOUT || !options->quiet)
+        complain_of_acquire(client, hold, status, options);
     return status == RLOCK_TIMEOUT ? options->timeout_exit : exit_for(status);
 }
 

@@ -16,6 +16,7 @@ TestSuite(limits);
 #define SEVERAL_ATTEMPTS "timeout=30000&retryAttempts=5&retryBaseDelay=10&retryMaxDelay=20&subscriptionTimeout=30000"
 
 #define MEGABYTE (INT64_C(1) << 20)
+
 /* The notes. */
 enum { CONNECTED, ASKED, SUBSCRIBED, TAKEN, CUT_SHORT };
 

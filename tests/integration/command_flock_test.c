@@ -70,7 +70,7 @@ Test(command_flock, conflict_has_the_exit_status_of_E)
     outcome_free(&found);
 }
 
-/* As flock -n is. What is wrong with the name or the server is said all the same. */
+/* Like flock -n. An error of the name or the server is still reported. */
 Test(command_flock, quiet_command_gives_up_in_silence)
 {
     static const char *const gives_up[][7] = {{"-qn", NAME, "true"}, {"-q", "-w", "10ms", NAME, "true"},

@@ -283,7 +283,7 @@ Test(command_usage, output_that_cannot_be_written_is_told_with_74)
     cr_assert(command_wait(c, 10000) == 74);
     cr_assert(strstr(command_err(c), "No space left"), "%s", command_err(c));
     command_free(c);
-    /* What it found is lost, but not that it found something. */
+    /* The report is lost; the status still says that there was a problem. */
     c = command_start_program(server_url(stage.server),
                               COMMAND("sh", "-c", "\"$RLOCK_COMMAND\" doctor --strict " NAME " > /dev/full"));
     cr_assert(command_wait(c, 10000) == 1);

@@ -141,26 +141,27 @@ void ends_begin(void)
 
 /* --- at the end --- */
 
-/* What comes later than that, or than its lease, nobody looks after any more: it runs out by itself. */
 #define LATE_MS 8000
 
-static bool is_late(int64_t by_ms)
+/* A request that runs later than this is not undone any more: its place ends with the queue or the registry. */
+static int64_t undone_ms(void)
 {
-    bool late = by_ms > LATE_MS;
+    int64_t least_ms = LATE_MS;
     for (int i = 0; i < run_of->thread_count; i++) {
         for (int k = 0; k < run_of->threads[i].step_count; k++) {
             int64_t lease_ms = run_of->threads[i].steps[k].lease_ms;
-            late |= lease_ms > 0 && lease_ms < by_ms;
+            least_ms = lease_ms > 0 && lease_ms < least_ms ? lease_ms : least_ms;
         }
     }
-    return late;
+    return least_ms;
 }
 
 static bool comes_late(void)
 {
+    int64_t most_ms = undone_ms();
     bool any = false;
     for (int i = 0; i < run_of->fault_count; i++)
-        any |= is_late(run_of->faults[i].span_ms);
+        any |= run_of->faults[i].span_ms > most_ms;
     return any;
 }
 

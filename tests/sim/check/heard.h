@@ -5,7 +5,7 @@
 
 #include "tests/sim/program/run.h"
 
-/* What one listener was told, how often and when. */
+/* How often a listener was told of a deletion and of an expiry, and when. */
 typedef struct hearing {
     struct hearing *next;
     const char *key, *title; /* as long as the run; the title names it in findings */

@@ -306,7 +306,7 @@ static bool stops_outlast_doubt(void)
     return outlast;
 }
 
-/* What is in doubt is given back one after the other, each with several answers. */
+/* Holds in doubt are released one after another, and each takes several round trips. */
 static bool is_near(void)
 {
     return run_of->latency_us + run_of->jitter_us <= 20000;

@@ -8,6 +8,7 @@
 #include "tests/sim/check/leases.h"
 
 #include "tests/sim/check/ledger.h"
+#include "tests/sim/program/listeners.h"
 #include "tests/sim/program/run.h"
 #include "tests/sim/program/servers.h"
 #include "tests/sim/server/value.h"
@@ -699,7 +700,7 @@ static bool is_of_no_object(const char *name, size_t length)
 {
     bool is = begins_with(name, length, "child");
     for (size_t i = 0; i < length; i++)
-        is |= begins_with(name + i, length - i, "heard by ") || begins_with(name + i, length - i, ".new}");
+        is |= begins_with(name + i, length - i, LISTENERS_KEY) || begins_with(name + i, length - i, ".new}");
     return is;
 }
 

@@ -10,7 +10,6 @@
 /* A call about to begin, and where it ends. */
 typedef struct beginning {
     const expirable *of;
-    rlock_object *object;
     const plan_step *step;
     rlock_result_fn *fn;
     void *argument;
@@ -21,9 +20,9 @@ typedef struct beginning {
 static rlock_status ask_any(const beginning *self)
 {
     switch (self->step->count % 3) {
-    case 0: return rlock_object_exists_async(self->object, self->fn, self->argument);
-    case 1: return rlock_object_remain_time_to_live_async(self->object, self->fn, self->argument);
-    default: return rlock_object_get_expire_time_async(self->object, self->fn, self->argument);
+    case 0: return rlock_object_exists_async(self->of->object, self->fn, self->argument);
+    case 1: return rlock_object_remain_time_to_live_async(self->of->object, self->fn, self->argument);
+    default: return rlock_object_get_expire_time_async(self->of->object, self->fn, self->argument);
     }
 }
 
@@ -43,8 +42,8 @@ static rlock_status rename_it(const beginning *self, bool only_new)
 {
     char other[24];
     snprintf(other, sizeof other, "%s.new", run_of->objects[self->step->object].name);
-    return only_new ? rlock_object_rename_if_absent_async(self->object, other, self->fn, self->argument)
-                    : rlock_object_rename_async(self->object, other, self->fn, self->argument);
+    return only_new ? rlock_object_rename_if_absent_async(self->of->object, other, self->fn, self->argument)
+                    : rlock_object_rename_async(self->of->object, other, self->fn, self->argument);
 }
 
 static rlock_status change_any(const beginning *self)
@@ -53,9 +52,9 @@ static rlock_status change_any(const beginning *self)
     rlock_expire_when when = (rlock_expire_when)(step->count / 10 % 5);
     int64_t at_ms = servers_wall_ms(servers_host(step->object)) + step->pause_ms;
     switch (step->count % 5) {
-    case 0: return rlock_object_expire_async(self->object, 1 + step->pause_ms, when, self->fn, self->argument);
-    case 1: return rlock_object_expire_at_async(self->object, at_ms, when, self->fn, self->argument);
-    case 2: return rlock_object_clear_expire_async(self->object, self->fn, self->argument);
+    case 0: return rlock_object_expire_async(self->of->object, 1 + step->pause_ms, when, self->fn, self->argument);
+    case 1: return rlock_object_expire_at_async(self->of->object, at_ms, when, self->fn, self->argument);
+    case 2: return rlock_object_clear_expire_async(self->of->object, self->fn, self->argument);
     default: return rename_it(self, step->count % 5 == 3);
     }
 }
@@ -92,17 +91,9 @@ static rlock_status change_own(const beginning *self)
 
 /* --- */
 
-bool expirable_has(step_kind kind)
-{
-    return kind == OBJECT_ASK || kind == OBJECT_CHANGE;
-}
-
 rlock_status expirable_begin(const expirable *of, const plan_step *step, rlock_result_fn *fn, void *argument)
 {
-    rlock_object *object = of->semaphore ? rlock_semaphore_object(of->semaphore)
-                           : of->permits ? rlock_permit_semaphore_object(of->permits)
-                                         : rlock_count_down_latch_object(of->latch);
-    beginning self = {.of = of, .object = object, .step = step, .fn = fn, .argument = argument};
+    beginning self = {.of = of, .step = step, .fn = fn, .argument = argument};
     bool own = step->count / 5 % 2;
     if (step->kind == OBJECT_CHANGE)
         return own ? change_own(&self) : change_any(&self);

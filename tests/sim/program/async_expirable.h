@@ -7,15 +7,15 @@
 
 #include <rlock/async.h>
 
-/* What a call is about: one of the three, the others are NULL. */
+/* The object of a call: one of the three kinds; the handles of the others are NULL. */
 typedef struct expirable {
+    rlock_object *object;
     rlock_semaphore *semaphore;
     rlock_permit_semaphore *permits;
     rlock_count_down_latch *latch;
     const char *id; /* of a permit, "": none */
 } expirable;
 
-bool expirable_has(step_kind kind);
 /* Begins the call that OBJECT_ASK or OBJECT_CHANGE makes. */
 rlock_status expirable_begin(const expirable *of, const plan_step *step, rlock_result_fn *fn, void *argument);
 

@@ -36,6 +36,13 @@ static object_operation *make(worker *who, const plan_step *step, int count)
 
 /* --- handles --- */
 
+static rlock_object *object_of(const object_operation *self)
+{
+    return self->semaphore ? rlock_semaphore_object(self->semaphore)
+           : self->permits ? rlock_permit_semaphore_object(self->permits)
+                           : rlock_count_down_latch_object(self->latch);
+}
+
 static bool open_handle(object_operation *self)
 {
     const worker *who = self->base.worker;
@@ -47,9 +54,7 @@ static bool open_handle(object_operation *self)
         self->permits = rlock_get_permit_expirable_semaphore(client, of->name);
     else
         self->latch = rlock_get_count_down_latch(client, of->name);
-    object_set_timeout(who->of, self->semaphore ? rlock_semaphore_object(self->semaphore)
-                                : self->permits ? rlock_permit_semaphore_object(self->permits)
-                                                : rlock_count_down_latch_object(self->latch));
+    object_set_timeout(who->of, object_of(self));
     return self->semaphore || self->permits || self->latch;
 }
 
@@ -178,7 +183,7 @@ static void note_begin(object_operation *self)
     if (self->latch)
         latch_begins(who, step);
     operation_begins(&self->base, NULL);
-    if (self->semaphore && !expirable_has(step->kind))
+    if (self->semaphore && !step_is_expirable(step->kind))
         semaphore_begins(who, step, self->count);
     if (waits(step) && !(step->async & ASYNC_GOES_ON) && !loop_forgets(who->of->index))
         object_waits(who, step, step->kind == LATCH_AWAIT ? 1 : self->count);
@@ -274,7 +279,7 @@ static void permits_ended(object_operation *self, rlock_status status, const rlo
 static bool is_own_mistake(const object_operation *self, rlock_status status)
 {
     step_kind kind = self->base.step.kind;
-    bool may_be = expirable_has(kind) || (kind == PERMIT_RELEASE && self->base.step.pause_ms);
+    bool may_be = step_is_expirable(kind) || (kind == PERMIT_RELEASE && self->base.step.pause_ms);
     return may_be && status == RLOCK_INVALID && self->base.call.status == RLOCK_INVALID;
 }
 
@@ -292,7 +297,7 @@ static void judge(object_operation *self, const rlock_result *result)
         judge_object(&base->call);
     if (step->kind == OBJECT_CHANGE)
         run_void(step->object, changed); /* while it was under way, too */
-    if (expirable_has(step->kind))
+    if (step_is_expirable(step->kind))
         return;
     if (kind == SEMAPHORE)
         semaphore_ended(base->worker, step, self->count, status, answer);
@@ -315,8 +320,8 @@ static void has_ended(const rlock_result *result, void *argument)
 
 static rlock_status begin(object_operation *self)
 {
-    if (expirable_has(self->base.step.kind)) {
-        const expirable of = {self->semaphore, self->permits, self->latch, self->given->id};
+    if (step_is_expirable(self->base.step.kind)) {
+        const expirable of = {object_of(self), self->semaphore, self->permits, self->latch, self->given->id};
         return expirable_begin(&of, &self->base.step, has_ended, self);
     }
     return self->semaphore ? begin_semaphore(self) : self->permits ? begin_permits(self) : begin_latch(self);
@@ -342,8 +347,7 @@ static void start(operation *base)
 
 static bool is_known(object_kind kind, step_kind step)
 {
-    bool is_one = kind == SEMAPHORE || kind == PERMITS || kind == LATCH;
-    return (is_one && expirable_has(step)) || (kind == SEMAPHORE && step >= SEM_SET && step <= SEM_AVAILABLE) ||
+    return (object_is_expirable(kind) && step_is_expirable(step)) || (kind == SEMAPHORE && step >= SEM_SET && step <= SEM_AVAILABLE) ||
            (kind == PERMITS && step >= PERMIT_SET && step <= PERMIT_STATE) ||
            (kind == LATCH && step >= LATCH_SET && step <= LATCH_COUNT);
 }

@@ -331,8 +331,7 @@ static void make_async(drawing *self, plan_thread *to)
     int shared = draw_one_in(self, 3) ? 1 + draw_roll(self, 2) : 0;
     for (int i = 0; i < to->step_count; i++) {
         plan_step *one = &to->steps[i];
-        bool of_object = (one->kind >= SEM_SET && one->kind <= LATCH_COUNT) || one->kind == OBJECT_ASK || one->kind == OBJECT_CHANGE;
-        if (of_object)
+        if ((one->kind >= SEM_SET && one->kind <= LATCH_COUNT) || step_is_expirable(one->kind))
             make_object_async(self, one);
         else
             make_lock_async(self, one, shared ? shared : PLAN_OWN_NAME);
@@ -349,8 +348,7 @@ static int draw_expirable(drawing *self)
 {
     int object = draw_object(self);
     for (int i = 0; i < 8; i++) {
-        object_kind kind = self->plan->objects[object].kind;
-        if (kind == SEMAPHORE || kind == PERMITS || kind == LATCH)
+        if (object_is_expirable(self->plan->objects[object].kind))
             break;
         object = draw_object(self);
     }

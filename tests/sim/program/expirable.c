@@ -106,8 +106,7 @@ void expirable_step(worker *self, const plan_step *step)
 {
     call own;
     object_kind kind = run_of->objects[step->object].kind;
-    bool is_one = kind == SEMAPHORE || kind == PERMITS || kind == LATCH;
-    rlock_object *of = is_one ? worker_object(self, step->object) : NULL;
+    rlock_object *of = object_is_expirable(kind) ? worker_object(self, step->object) : NULL;
     if (!of)
         return;
     if (step->kind == OBJECT_CHANGE)

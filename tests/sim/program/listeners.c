@@ -159,9 +159,9 @@ void listener_step(worker *who, const plan_step *step)
     *self = (listening){.by = who, .step = step, .own = private};
     const char *name = run_of->objects[step->object].name;
     if (private && !strchr(name, '{')) /* in a slot that moves */
-        snprintf(self->key, sizeof self->key, "heard by %d{%s}", who->index, name);
+        snprintf(self->key, sizeof self->key, LISTENERS_KEY "%d{%s}", who->index, name);
     else if (private)
-        snprintf(self->key, sizeof self->key, "heard by %d", who->index);
+        snprintf(self->key, sizeof self->key, LISTENERS_KEY "%d", who->index);
     else
         snprintf(self->key, sizeof self->key, "%s", name);
     self->name = private ? self->key : object_called(&run_of->objects[step->object]);

@@ -5,6 +5,9 @@
 
 #include "tests/sim/program/run.h"
 
+/* A listener's own key begins with it. */
+#define LISTENERS_KEY "heard by "
+
 /* Whether some thread of the plan listens. */
 bool listeners_are_planned(const plan *plan);
 void listener_step(worker *worker, const plan_step *step);

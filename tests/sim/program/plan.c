@@ -44,6 +44,11 @@ const char *step_word(step_kind kind)
     return step_words[kind];
 }
 
+bool step_is_expirable(step_kind kind)
+{
+    return kind == OBJECT_ASK || kind == OBJECT_CHANGE;
+}
+
 const char *moment_word(moment kind)
 {
     return moment_words[kind];
@@ -52,6 +57,11 @@ const char *moment_word(moment kind)
 bool object_is_lock(object_kind kind)
 {
     return kind < SEMAPHORE;
+}
+
+bool object_is_expirable(object_kind kind)
+{
+    return kind == SEMAPHORE || kind == PERMITS || kind == LATCH;
 }
 
 const char *object_called(const plan_object *object)

@@ -184,8 +184,10 @@ const char *topology_word(topology_kind kind);
 const char *object_word(object_kind kind);
 const char *fault_word(fault_kind kind);
 const char *step_word(step_kind kind);
+bool step_is_expirable(step_kind kind); /* OBJECT_ASK or OBJECT_CHANGE */
 const char *moment_word(moment kind);
 bool object_is_lock(object_kind kind);
+bool object_is_expirable(object_kind kind); /* a semaphore, a permit-expirable semaphore or a latch */
 /* The name that programs give it: without what a signal-list lock's key has before it. */
 const char *object_called(const plan_object *object);
 bool object_is_composite(object_kind kind);
