@@ -180,10 +180,8 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_watchdog_note_compensation(watchdog, answered);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
-    if (answered && cold->torn) {
-        cold->torn = false;
-        pthread_cond_broadcast(&engine->async_releases_done);
-    }
+    if (answered)
+        rli_engine_note_given_back(engine, &cold->not_given_back);
     /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))

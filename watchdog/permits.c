@@ -60,8 +60,11 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
+    bool over = in_doubt->at_ms >= in_doubt->until_ms;
+    if (found >= 0 || over)
+        rli_engine_note_given_back(engine, &in_doubt->not_given_back);
     bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
-    if (settled || in_doubt->at_ms >= in_doubt->until_ms) {
+    if (settled || over) {
         rli_doubtful_permits_free(in_doubt);
         return;
     }

@@ -56,11 +56,11 @@ RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_client_open_config(rlock_client **
 /* Closes the client. Calls under way in other threads end with RLOCK_CLOSED; the client's threads are joined
  * and its connections are closed.
  * Locks that are held stay locked until their TTL ends, as after Redisson's shutdown(); unlock first to free
- * them at once. The same is true of a lock or permit that a call may have taken although its answer was lost:
- * while the client is open, such are released in the background.
- * If the server ended the script of a call midway, for example because the user has no right to PEXPIRE, a part of a
- * lock may stand there without an expiry; close first waits until that is removed, for one second or the timeout,
- * whichever is less.
+ * them at once.
+ * A call whose answer was lost may have taken a lock or a permit. The client gives that back in the background; close
+ * first waits until the server has answered, for one second or the timeout, whichever is less. What is not given back
+ * by then stays until its lease ends, as does what a call has taken that close itself ends. Only where the server ended
+ * a script midway, for example because the user has no right to PEXPIRE, may a part of a lock stay without an expiry.
  * Handles that were made from the client stay valid and return RLOCK_CLOSED; free them as usual, before or after.
  * With unlock_waits = false, first waits for the answers to releases, for one second or the timeout,
  * whichever is less; rlock_on_lost may then not report a release that the server refused.

@@ -385,8 +385,6 @@ static void note_first_in_doubt(rli_attempt *attempt, const ask_frame *asking, i
 {
     rli_session *session = attempt->session;
     rli_session_in_doubt(attempt->engine, session, ms);
-    if (asking->call.broke_off)
-        rli_session_torn(session);
     /* The request that takes the grant back may run late. It would also take back the next grant of this session, so
      * the session ends here: other attempts that wait in it join a new one. */
     if (asking->synced.late > 0 && session->phase == RLI_OPEN && session->count == 0)

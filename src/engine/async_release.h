@@ -44,11 +44,4 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlo
  * mutex held. */
 void rli_async_release_stop_retrying(rli_engine *engine, rli_session *session);
 
-/* Waits until the outcome of all async releases is known, or `until_ms`, when the client is being closed. Engine's
- * mutex not held. */
-void rli_async_releases_await(rli_engine *engine, int64_t until_ms);
-/* Waits until the watchdog has released what scripts left that the server ended midway, or `until_ms`, when the
- * client is being closed. Engine's mutex not held. */
-void rli_sessions_await_torn(rli_engine *engine, int64_t until_ms);
-
 #endif

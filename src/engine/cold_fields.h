@@ -54,9 +54,8 @@ typedef struct rli_cold_fields {
     int64_t in_doubt_ms;
     /* The same for what matters only while the owner holds the lock (rli_session_in_doubt_if_held). */
     int64_t in_doubt_more_ms;
-    /* The server ended a script midway, which may have left a part of a hold without an expiry: nothing but a
-     * compensating release ends it. Set only while something is in doubt, and until that release is answered. */
-    bool torn;
+    /* It is compensated, and no round of that was answered yet: rlock_client_close waits for the answer. */
+    bool not_given_back;
     /* Compensating releases: not before this instant. */
     int64_t release_from_ms;
     /* Compensating releases: the last pause between two, and when they stop. */

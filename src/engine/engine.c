@@ -24,11 +24,38 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
                            .collect_at_ms = RLI_NEVER};
     rli_mutex_init_adaptive(&engine->mutex);
     pthread_cond_init(&engine->reports, NULL);
-    rli_cond_init_monotonic(&engine->async_releases_done);
+    rli_cond_init_monotonic(&engine->departed);
     rli_timer_heap_init(&engine->timers);
     rli_holds_init(engine);
     rli_renewed_permits_init(&engine->renewed_permits);
     rli_watch_init(engine);
+}
+
+void rli_engine_note_given_back(rli_engine *engine, bool *not_given_back)
+{
+    if (*not_given_back && --engine->not_given_back == 0)
+        pthread_cond_broadcast(&engine->departed);
+    *not_given_back = false;
+}
+
+/* Without the watchdog nothing is given back. */
+static bool has_departed(const rli_engine *engine)
+{
+    return engine->async_releases == 0 && (engine->not_given_back == 0 || !engine->attended);
+}
+
+void rli_engine_await_departed(rli_engine *engine, int64_t until_ms)
+{
+    rli_engine_lock(engine);
+    bool any = engine->async_releases > 0;
+    engine->closes_ms = until_ms;
+    rli_engine_unlock(engine);
+    if (any)
+        rli_topology_collect(engine->topology, until_ms);
+    rli_engine_lock(engine);
+    while (!has_departed(engine) && rli_engine_await(engine, &engine->departed, until_ms))
+        continue;
+    rli_engine_unlock(engine);
 }
 
 void rli_engine_destroy(rli_engine *engine)
@@ -39,7 +66,7 @@ void rli_engine_destroy(rli_engine *engine)
     rli_renewed_permits_destroy(&engine->renewed_permits);
     rli_timer_heap_destroy(&engine->timers);
     pthread_cond_destroy(&engine->reports);
-    pthread_cond_destroy(&engine->async_releases_done);
+    pthread_cond_destroy(&engine->departed);
     pthread_mutex_destroy(&engine->mutex);
 }
 

@@ -204,8 +204,6 @@ static void conclude(rli_handoff *handoff, rlock_status status, const rli_acquir
         take(taker, &gain);
     else
         pass_over(handoff, successor, status, granted, verdict->registered && !verdict->free);
-    if (status != RLOCK_OK && call->broke_off)
-        rli_session_torn(successor);
     rli_session_settle(handoff->engine, successor);
 }
 

@@ -283,12 +283,14 @@ void rli_session_forget_async_release(rli_engine *engine, rli_session *session)
     free(session->cold->async_release);
     session->cold->async_release = NULL;
     if (--engine->async_releases == 0)
-        pthread_cond_broadcast(&engine->async_releases_done);
+        pthread_cond_broadcast(&engine->departed);
 }
 
 static void end(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
+    if (session->cold)
+        rli_engine_note_given_back(engine, &session->cold->not_given_back);
     if (entry->queues)
         rli_yield_drop_holder(&entry->queues->yield, session);
     if (session->cold && session->cold->async_release)
@@ -348,7 +350,6 @@ static void release_lost(rli_engine *engine, rli_session *lost)
     session->cold->place_ms = cold->place_ms;
     session->cold->registered_ms = cold->registered_ms;
     session->cold->in_doubt_ms = cold->in_doubt_ms;
-    session->cold->torn = cold->torn;
     session->cold->release_from_ms = cold->release_from_ms;
     session->cold->only_tells = cold->only_tells;
     session->cold->unheard = cold->unheard;
@@ -369,6 +370,8 @@ static bool begin_compensating(rli_engine *engine, rli_session *session)
     rli_session_become(session, RLI_COMPENSATING);
     cold->release_until_ms = from_ms + cold->in_doubt_ms;
     cold->in_doubt_ms = 0;
+    cold->not_given_back = !cold->only_tells && rli_now_ms() >= cold->release_from_ms;
+    engine->not_given_back += cold->not_given_back;
     rli_timer_heap_set(&engine->timers, &session->timer,
                        cold->only_tells ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
     return true;

@@ -78,7 +78,9 @@ void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt
     in_doubt->unanswered = unanswered;
     in_doubt->at_ms = rli_now_ms();
     in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
+    in_doubt->not_given_back = true;
     rli_engine_lock(engine);
+    engine->not_given_back++;
     rli_permits_in_doubt_put_back(engine, in_doubt);
     /* If the watchdog cannot be started now, a later start finds these permits, too. */
     (void)engine->attend(engine);

@@ -21,8 +21,9 @@ typedef struct rli_doubtful_permits {
     struct rli_doubtful_permits *next;
     /* When they are next given back, the last pause between two attempts, and when the attempts stop. */
     int64_t at_ms, pause_ms, until_ms;
-    bool no_answer; /* the last attempt to give them back went unanswered */
-    int unanswered; /* requests that may have run, or may still run */
+    bool no_answer;      /* the last attempt to give them back went unanswered */
+    bool not_given_back; /* no attempt was answered yet: rlock_client_close waits for that */
+    int unanswered;      /* requests that may have run, or may still run */
     int count;
     char *ids;   /* RLI_PERMIT_ID bytes each */
     char name[]; /* of the semaphore, with the client's prefix */

@@ -447,12 +447,6 @@ void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t leas
         session->cold->in_doubt_ms = lease_ms;
 }
 
-void rli_session_torn(rli_session *session)
-{
-    if (session->cold && session->cold->in_doubt_ms > 0)
-        session->cold->torn = true;
-}
-
 void rli_session_in_doubt_if_held(rli_engine *engine, rli_session *session, int64_t lease_ms)
 {
     if (session->phase == RLI_LOST)

@@ -170,8 +170,6 @@ int64_t rli_session_lease(const rli_engine *engine, const rli_session *session);
 /* Notes that a request with this lease may still run late. After the session ends, the watchdog sends compensating
  * releases for lease_ms. The note is lost when the session has no cold fields and memory is short. */
 void rli_session_in_doubt(rli_engine *engine, rli_session *session, int64_t lease_ms);
-/* Notes that the server ended such a request's script midway, so that what it left may have no expiry. */
-void rli_session_torn(rli_session *session);
 /* Notes the same for a re-entry, an extension, or the release of an inner read hold that may not have run. Such a
  * request changes nothing once the hold is gone, but the lock may be kept for lease_ms if the hold expires first. So
  * the watchdog compensates for it only when the session is lost. The lease of a read hold under the owner's write hold

@@ -9,6 +9,7 @@
 /* So long that whoever waits for an answer is found out. */
 #define SLOW "timeout=10000&connectTimeout=10000&retryAttempts=4&retryBaseDelay=10000&retryMaxDelay=10000"
 #define PROMPTLY_MS 300
+#define DEPARTURES_MS 1000 /* as of rlock_client_close */
 #define NAME "order"
 
 static void open_slow(void)
@@ -167,12 +168,48 @@ Test(closing_watchdog, does_not_wait_for_a_renewal)
 }
 
 /* What a doubtful acquire may have taken is being given back, and that is not answered. */
-Test(closing_watchdog, does_not_wait_for_the_background)
+Test(closing_watchdog, waits_a_second_for_what_is_in_doubt)
 {
     rlock *lock = lock_of(scene.client, NAME);
     on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
     int rule = on_script(&rli_script_lock_release, PROXY_HOLD_REQUEST, 0);
     assert_status(rlock_try_lock(lock, 1, 60000), RLOCK_UNAVAILABLE);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
-    assert_closes_promptly();
+    int64_t since_ms = now_ms();
+    scene_close_client(scene.client);
+    assert_between(now_ms() - since_ms, 0, at_most_ms(DEPARTURES_MS + PROMPTLY_MS));
+}
+
+/* The answers of the first requests come too late for their callers. */
+static void delay_give_back(const rli_script *script)
+{
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = script->sha1[RLI_COUNTED], .amount = 100});
+}
+
+TimedTest(closing_watchdog, gives_back_what_is_in_doubt)
+{
+    rlock *lock = lock_of(scene.client, NAME);
+    on_script(&rli_script_lock_acquire, PROXY_HOLD_REPLY, 1);
+    delay_give_back(&rli_script_lock_release);
+    assert_status(rlock_try_lock(lock, 1, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 1);
+    scene_close_client(scene.client);
+    assert_no_keys();
+}
+
+TimedTest(closing_watchdog, gives_back_permits_in_doubt)
+{
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(scene.client, NAME);
+    rlock_permit permit;
+    int available = 0;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REPLY, 1);
+    delay_give_back(&rli_script_permit_semaphore_undo);
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 1, 60000, &permit), RLOCK_UNAVAILABLE);
+    scene_close_client(scene.client);
+    rlock_permit_semaphore *others = rlock_get_permit_expirable_semaphore(stage.other, NAME);
+    assert_ok(rlock_permit_semaphore_available_permits(others, &available));
+    cr_assert(available == 1, "%d", available);
+    rlock_permit_semaphore_free(others);
+    rlock_permit_semaphore_free(semaphore);
 }
