@@ -6,6 +6,7 @@
 #include "engine/async_release.h"
 #include "engine/holds.h"
 #include "engine/session.h"
+#include "watchdog/clean_up.h"
 
 #include <string.h>
 
@@ -104,7 +105,7 @@ static rli_release_outcome outcome_of(const compensation *self, const char **unh
  * stand still for nearly that long. An unheard head is notified once more when its time has come. */
 static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling)
 {
-    cold->pause_ms = rli_watchdog_compensation_pause(cold->pause_ms, answered);
+    cold->pause_ms = rli_clean_up_pause(cold->pause_ms, answered);
     int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
     if (!answered && rli_now_ms() < last_ms)
         next_ms = rli_earlier(next_ms, last_ms);
@@ -153,7 +154,7 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
                 .registered_ms = cold->registered_ms,
                 .unheard = telling ? cold->unheard : "",
             },
-        .answer_by_ms = rli_watchdog_compensation_answer_by(watchdog),
+        .answer_by_ms = rli_clean_up_answer_by(watchdog),
         .by_text = cold->compensation_unanswered > 0,
         .release_first = cold->compensation_unanswered % 2 == 1,
         .released = RLOCK_UNAVAILABLE,
@@ -166,7 +167,6 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_cold_fields *cold = session->cold;
     char owner[RLI_OWNER_TEXT];
     bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
-    rli_timer_heap_remove(&engine->timers, &session->timer);
     session->busy = true; /* keeps the session alive while the mutex is released */
     compensation round = begin_round(watchdog, session, owner, telling);
     rli_engine_unlock(engine);
@@ -177,7 +177,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
     rli_engine_lock(engine);
-    rli_watchdog_note_compensation(watchdog, answered);
+    rli_clean_up_note(watchdog, answered);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
     if (answered)

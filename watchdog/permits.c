@@ -6,6 +6,7 @@
 #include "engine/kinds/permit.h"
 #include "engine/permit_id.h"
 #include "net/reply.h"
+#include "watchdog/clean_up.h"
 
 #include <string.h>
 
@@ -42,21 +43,16 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
 void rli_permits_give_back(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
-    int64_t put_off_ms = rli_watchdog_put_off(watchdog);
-    if (put_off_ms) {
-        rli_timer_heap_set(&engine->timers, &engine->permits_in_doubt.timer, put_off_ms);
-        return;
-    }
     rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
-    int64_t answer_by_ms = rli_watchdog_compensation_answer_by(watchdog);
+    int64_t answer_by_ms = rli_clean_up_answer_by(watchdog);
     rli_engine_unlock(engine);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
     if (found < 0) /* the time for an answer may be too short to connect in, each time anew */
         rli_topology_connect_background(engine->topology, in_doubt->name, strlen(in_doubt->name));
     rli_engine_lock(engine);
     in_doubt->no_answer = found < 0;
-    rli_watchdog_note_compensation(watchdog, found >= 0);
-    in_doubt->pause_ms = rli_watchdog_compensation_pause(in_doubt->pause_ms, found >= 0);
+    rli_clean_up_note(watchdog, found >= 0);
+    in_doubt->pause_ms = rli_clean_up_pause(in_doubt->pause_ms, found >= 0);
     if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);

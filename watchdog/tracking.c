@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/reply.h"
+#include "watchdog/clean_up.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -225,7 +226,7 @@ void rli_tracking_tend(rli_watchdog *watchdog)
     bool rereads = watch->overflowed || watch->rereads;
     tending tend = {.watchdog = watchdog,
                     .on = watch->on,
-                    .answer_by_ms = rli_watchdog_compensation_answer_by(watchdog),
+                    .answer_by_ms = rli_clean_up_answer_by(watchdog),
                     .state = RLOCK_TRACKING_IDLE,
                     .retry_ms = RLI_NEVER};
     watch->round.reports |= watch->overflowed;

@@ -13,6 +13,7 @@
 
 struct rli_async_release;
 struct rli_kind;
+struct rli_session;
 struct rli_waiter;
 
 /* One hold of a reader. Each has its own timeout on the server. */
@@ -62,6 +63,8 @@ typedef struct rli_cold_fields {
     int64_t pause_ms, release_until_ms;
     /* Compensating releases: how many in a row went unanswered. */
     unsigned compensation_unanswered;
+    /* In the list of sessions that wait to be compensated (watchdog/clean_up.h). */
+    struct rli_session *next_clean_up;
     /* The kind through which the session queued on the server; NULL: it never did. */
     const struct rli_kind *queue_kind;
     /* The timeout of its place in the server's queue that it requested, ms. */

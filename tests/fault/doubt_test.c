@@ -325,3 +325,27 @@ Test(doubt, does_not_keep_a_waiter_from_a_lock_that_it_has)
         finish_pair(&two);
     }
 }
+
+/* One answer after the other, over a link on which they take some time: what is in doubt must not delay renewals. */
+TimedTest(doubt, about_many_names_leaves_time_for_renewals)
+{
+    enum { NAMES = 150 };
+    actor *actors[NAMES];
+    char name[32];
+    rlock_client *client = scene_client("timeout=400&retryAttempts=0&lockWatchdogTimeout=3000");
+    rlock *held = lock_of(client, "held");
+    assert_ok(rlock_lock(held));
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = rli_script_lock_acquire.sha1[RLI_COUNTED], .and_text = "order-"});
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = rli_script_lock_release.sha1[RLI_COUNTED], .and_text = "order-", .amount = 45});
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "order-%d", i);
+        actors[i] = actor_start();
+        actor_begin_try(actors[i], lock_of(client, name), 0, LEASE_MS);
+    }
+    for (int i = 0; i < NAMES; i++) {
+        assert_status(actor_finish(actors[i], 5000), RLOCK_UNAVAILABLE);
+        actor_end(actors[i]);
+    }
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, NAMES, 60000));
+    assert_ok(rlock_unlock(held));
+}

@@ -1,0 +1,102 @@
+/* Clean-up: what is in doubt is given back when nothing else is due. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watchdog/clean_up.h"
+
+#include "base/clock.h"
+#include "engine/session.h"
+
+#define PAUSE_FIRST_MS      500
+#define PAUSE_UNANSWERED_MS 2000
+
+/* Bounds the wait for an answer. The lower bound holds even if a timer is due sooner; the upper one does not hold after
+ * an unanswered request. */
+#define ANSWER_MS       250
+#define ANSWER_LEAST_MS 50
+
+/* --- what waits --- */
+
+bool rli_clean_up_is(const rli_watchdog *watchdog, const rli_timer *timer)
+{
+    return rli_watchdog_is_of_session(watchdog, timer) ? RLI_ITEM(rli_session, timer, timer)->phase == RLI_COMPENSATING
+                                                       : timer == &watchdog->engine->permits_in_doubt.timer;
+}
+
+void rli_clean_up_wait(rli_watchdog *watchdog, rli_timer *timer)
+{
+    rli_clean_ups *waiting = &watchdog->clean_ups;
+    rli_timer_heap_remove(&watchdog->engine->timers, timer);
+    if (timer == &watchdog->engine->permits_in_doubt.timer) {
+        waiting->permits = true;
+        return;
+    }
+    rli_session *session = RLI_ITEM(rli_session, timer, timer);
+    session->busy = true; /* keeps it alive */
+    session->cold->next_clean_up = NULL;
+    if (waiting->last)
+        waiting->last->cold->next_clean_up = session;
+    else
+        waiting->first = session;
+    waiting->last = session;
+}
+
+int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog)
+{
+    const rli_clean_ups *waiting = &watchdog->clean_ups;
+    return waiting->first || waiting->permits ? waiting->after_ms : RLI_NEVER;
+}
+
+rli_session *rli_clean_up_next(rli_watchdog *watchdog)
+{
+    rli_clean_ups *waiting = &watchdog->clean_ups;
+    rli_session *session = waiting->first;
+    waiting->after_permits = waiting->permits && !(session && waiting->after_permits);
+    if (waiting->after_permits) {
+        waiting->permits = false;
+        return NULL;
+    }
+    waiting->first = session->cold->next_clean_up;
+    if (!waiting->first)
+        waiting->last = NULL;
+    session->busy = false;
+    return session;
+}
+
+/* --- what is under way --- */
+
+/* Returns the first instant before by_ms at which something other than a clean-up is due, in the part of the heap
+ * below `place`; else by_ms. */
+static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
+{
+    const rli_timer_heap *timers = &watchdog->engine->timers;
+    if (place > timers->count || timers->items[place]->at_ms >= by_ms)
+        return by_ms;
+    if (!rli_clean_up_is(watchdog, timers->items[place]))
+        return timers->items[place]->at_ms;
+    return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
+}
+
+int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
+{
+    if (watchdog->engine->closes_ms)
+        return watchdog->engine->closes_ms;
+    int64_t sixth_ms = rli_watchdog_timeout_part(watchdog, 6) + 1;
+    /* After an unanswered request, the next one may have to connect first, over a slow link. */
+    int64_t most_ms = watchdog->clean_ups.unanswered ? sixth_ms : rli_earlier(sixth_ms, ANSWER_MS);
+    int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(ANSWER_LEAST_MS);
+    /* Other clean-ups do not end this wait. If none had time for an answer over a new connection, none would ever be
+     * done. */
+    int64_t next_ms = cut(watchdog, 1, by_ms);
+    return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
+}
+
+void rli_clean_up_note(rli_watchdog *watchdog, bool answered)
+{
+    watchdog->clean_ups.unanswered = !answered;
+    watchdog->clean_ups.after_ms = answered ? 0 : rli_after_ms(PAUSE_FIRST_MS);
+}
+
+int64_t rli_clean_up_pause(int64_t pause_ms, bool answered)
+{
+    int64_t next_ms = pause_ms ? pause_ms * 2 : PAUSE_FIRST_MS;
+    return answered ? next_ms : rli_earlier(next_ms, PAUSE_UNANSWERED_MS);
+}
