@@ -10,18 +10,18 @@
 
 #include <string.h>
 
-/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not answered, or
- * not even sent. The caller clears the call. */
-static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
+/* Sends one script of the session. `route`: of its name; NULL: by the background connection. RLOCK_OK; RLOCK_SERVER: the
+ * server refused. Otherwise it was not answered, or not even sent. The caller clears the call. */
+static rlock_status send(rli_watchdog *watchdog, rli_call *call, rli_route *route, int64_t answer_by_ms)
 {
     rli_operation op;
-    call->background = true;
+    call->background = !route;
     call->attempts = 1;
     rlock_status status = rli_operation_begin(&op, watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
     op.deadline_ms = answer_by_ms;
-    status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
+    status = rli_call_run(call, watchdog->engine->topology, &op, route);
     rli_operation_end(&op);
     return status;
 }
@@ -35,7 +35,8 @@ static bool is_answer(rlock_status status)
  * leaves the server's queue through the kind with which it queued. */
 typedef struct compensation {
     rli_watchdog *watchdog;
-    const rli_entry *entry;
+    rli_entry *entry;
+    rli_route *route;                  /* see send */
     const rli_kind *kind, *queue_kind; /* queue_kind NULL: it did not queue */
     rli_request request;
     int64_t answer_by_ms;
@@ -57,7 +58,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
     request.names = &names;
     kind->give_up(&call, &request);
     call.by_text = self->by_text;
-    status = send(self->watchdog, &call, self->answer_by_ms);
+    status = send(self->watchdog, &call, self->route, self->answer_by_ms);
     rli_call_clear(&call);
     rli_names_free(&names);
     return status;
@@ -72,7 +73,7 @@ static rlock_status release_again(compensation *self)
     self->request.names = &names;
     self->kind->release(&self->release, &self->request);
     self->release.by_text = self->by_text;
-    status = self->released = send(self->watchdog, &self->release, self->answer_by_ms);
+    status = self->released = send(self->watchdog, &self->release, self->route, self->answer_by_ms);
     self->request.names = NULL;
     rli_names_free(&names);
     return status;
@@ -141,6 +142,8 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
     return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,
+        /* The first round follows the request in doubt, mostly on its connection, so that it does not come before. */
+        .route = cold->pause_ms ? NULL : &session->entry->route,
         .kind = telling ? cold->unheard_kind : session->kind, /* either releases what the session may hold */
         .queue_kind = cold->queue_kind ? cold->queue_kind : own,
         .request =

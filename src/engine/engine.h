@@ -60,7 +60,7 @@ struct rli_engine {
     int async_releases;     /* sessions whose last release has no known outcome yet */
     /* How many of their requests are with a pipeline, unanswered. */
     int posted;
-    /* How much is in doubt, may be given back at once, and awaits the first answer to that: sessions, and permits that
+    /* How much is being given back that was in doubt, and awaits the first answer to that: sessions, and permits that
      * were requested together. */
     int not_given_back;
     /* Signalled when async_releases or not_given_back drops to 0; uses CLOCK_MONOTONIC. */

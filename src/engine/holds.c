@@ -370,7 +370,7 @@ static bool begin_compensating(rli_engine *engine, rli_session *session)
     rli_session_become(session, RLI_COMPENSATING);
     cold->release_until_ms = from_ms + cold->in_doubt_ms;
     cold->in_doubt_ms = 0;
-    cold->not_given_back = !cold->only_tells && rli_now_ms() >= cold->release_from_ms;
+    cold->not_given_back = !cold->only_tells;
     engine->not_given_back += cold->not_given_back;
     rli_timer_heap_set(&engine->timers, &session->timer,
                        cold->only_tells ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);

@@ -306,10 +306,10 @@ static bool stops_outlast_doubt(void)
     return outlast;
 }
 
-/* Holds in doubt are released one after another, and each takes several round trips. */
-static bool is_near(void)
+/* Holds in doubt are released one after another, each thread's, and each takes several round trips. */
+static int64_t one_by_one_ms(void)
 {
-    return run_of->latency_us + run_of->jitter_us <= 20000;
+    return run_of->thread_count * 8 * (run_of->latency_us + run_of->jitter_us) / 1000;
 }
 
 static int64_t used_ns[PLAN_OBJECTS];
@@ -341,8 +341,8 @@ static void check_owner(int resource)
         since_ns = healed_ns;
     if (since_ns < ends_abandoned_until_ns(resource))
         since_ns = ends_abandoned_until_ns(resource);
-    bool at_once = run_only_stops() && !run_has_composite() && !stops_outlast_doubt() && is_near();
-    int64_t bound_ms = at_once ? AT_ONCE_MS : run_background_ms();
+    bool at_once = run_only_stops() && !run_has_composite() && !stops_outlast_doubt();
+    int64_t bound_ms = at_once ? AT_ONCE_MS + one_by_one_ms() : run_background_ms();
     if (world_now_ns() - since_ns > bound_ms * MS)
         finding("lock \"%s\" is held by nobody, for %" PRId64 " ms now", run_of->objects[resource].name,
                 (world_now_ns() - since_ns) / MS);

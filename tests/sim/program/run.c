@@ -369,12 +369,13 @@ static void release_named(process *self)
     steps_end(own);
 }
 
-/* Closing waits for posted releases for a second or the timeout. That is enough for a connection, and to find out that
- * the server has forgotten the script and to send it. */
+/* Closing waits for posted releases, and for the first round of giving back what is in doubt, for a second or the
+ * timeout. That is enough for a connection, and to find out that the server has forgotten the script and to send it. */
 static bool closing_waits(const process *self)
 {
     int64_t waits_ms = client_timeout_ms(self) < 1000 ? client_timeout_ms(self) : 1000;
-    bool suffices = (run_of->latency_us + run_of->jitter_us) / 100 <= waits_ms;
+    int64_t rounds = self->doubts ? 1 + run_of->thread_count : 1;
+    bool suffices = rounds * (run_of->latency_us + run_of->jitter_us) / 100 <= waits_ms;
     return run_of->fault_count == 0 || (are_all(run_of, is_flush) && suffices);
 }
 
@@ -390,7 +391,7 @@ static void linger(process *self)
     /* What is posted, or kept for the next owner, is given back when its call has long ended. */
     const char *options = run_of->clients[self->index].options;
     bool later = strstr(options, "unlockWaits=false") || strstr(options, "localHandOver=true");
-    if (left || self->doubts || (later && !closing_waits(self)))
+    if (left || ((self->doubts || later) && !closing_waits(self)))
         thread_sleep(self, from_ns + run_background_ms() * 1000000, 0, "what is in doubt to be given back");
 }
 
@@ -432,7 +433,7 @@ static void *live(void *argument)
         rlock_client_close(self->client);
     operations_check(self);
     /* A silent connection may deliver later what this client has asked for twice; no client looks for it then. */
-    if (!healed)
+    if (!healed && !closing_waits(self))
         ends_abandon_late(run_watchdog_ms(self));
     timeline(thread_title(thread_self()), "has ended");
     return NULL;
