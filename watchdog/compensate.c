@@ -4,24 +4,25 @@
 
 #include "base/clock.h"
 #include "engine/async_release.h"
+#include "engine/departure.h"
 #include "engine/holds.h"
 #include "engine/session.h"
 #include "watchdog/clean_up.h"
 
 #include <string.h>
 
-/* Sends one script of the session. `route`: of its name; NULL: by the background connection. RLOCK_OK; RLOCK_SERVER: the
- * server refused. Otherwise it was not answered, or not even sent. The caller clears the call. */
-static rlock_status send(rli_watchdog *watchdog, rli_call *call, rli_route *route, int64_t answer_by_ms)
+/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not answered, or
+ * not even sent. The caller clears the call. */
+static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
     rli_operation op;
-    call->background = !route;
+    call->background = true;
     call->attempts = 1;
     rlock_status status = rli_operation_begin(&op, watchdog->engine->gate, NULL);
     if (status != RLOCK_OK)
         return status;
     op.deadline_ms = answer_by_ms;
-    status = rli_call_run(call, watchdog->engine->topology, &op, route);
+    status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
     rli_operation_end(&op);
     return status;
 }
@@ -35,8 +36,7 @@ static bool is_answer(rlock_status status)
  * leaves the server's queue through the kind with which it queued. */
 typedef struct compensation {
     rli_watchdog *watchdog;
-    rli_entry *entry;
-    rli_route *route;                  /* see send */
+    const rli_entry *entry;
     const rli_kind *kind, *queue_kind; /* queue_kind NULL: it did not queue */
     rli_request request;
     int64_t answer_by_ms;
@@ -58,7 +58,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
     request.names = &names;
     kind->give_up(&call, &request);
     call.by_text = self->by_text;
-    status = send(self->watchdog, &call, self->route, self->answer_by_ms);
+    status = send(self->watchdog, &call, self->answer_by_ms);
     rli_call_clear(&call);
     rli_names_free(&names);
     return status;
@@ -73,7 +73,7 @@ static rlock_status release_again(compensation *self)
     self->request.names = &names;
     self->kind->release(&self->release, &self->request);
     self->release.by_text = self->by_text;
-    status = self->released = send(self->watchdog, &self->release, self->route, self->answer_by_ms);
+    status = self->released = send(self->watchdog, &self->release, self->answer_by_ms);
     self->request.names = NULL;
     rli_names_free(&names);
     return status;
@@ -110,6 +110,8 @@ static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling)
     int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
     if (!answered && rli_now_ms() < last_ms)
         next_ms = rli_earlier(next_ms, last_ms);
+    if (answered && cold->not_given_back)
+        next_ms = rli_now_ms();
     if (!cold->unheard || (telling && !answered))
         return next_ms;
     int64_t tell_ms = cold->unheard_ms + RLI_UNHEARD_MS;
@@ -142,8 +144,6 @@ static compensation begin_round(rli_watchdog *watchdog, const rli_session *sessi
     return (compensation){
         .watchdog = watchdog,
         .entry = session->entry,
-        /* The first round follows the request in doubt, mostly on its connection, so that it does not come before. */
-        .route = cold->pause_ms ? NULL : &session->entry->route,
         .kind = telling ? cold->unheard_kind : session->kind, /* either releases what the session may hold */
         .queue_kind = cold->queue_kind ? cold->queue_kind : own,
         .request =
@@ -169,6 +169,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_engine *engine = watchdog->engine;
     rli_cold_fields *cold = session->cold;
     char owner[RLI_OWNER_TEXT];
+    bool departing = engine->departing;
     bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
     session->busy = true; /* keeps the session alive while the mutex is released */
     compensation round = begin_round(watchdog, session, owner, telling);
@@ -183,8 +184,8 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_clean_up_note(watchdog, answered);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
-    if (answered)
-        rli_engine_note_given_back(engine, &cold->not_given_back);
+    if (answered && departing == engine->departing)
+        rli_departure_wait_no_more(engine, &cold->not_given_back);
     /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
     if (answered && (!same || telling))

@@ -3,6 +3,7 @@
 #include "watchdog/permits.h"
 
 #include "base/clock.h"
+#include "engine/departure.h"
 #include "engine/kinds/permit.h"
 #include "engine/permit_id.h"
 #include "net/reply.h"
@@ -44,6 +45,7 @@ void rli_permits_give_back(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
     rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
+    bool departing = engine->departing;
     int64_t answer_by_ms = rli_clean_up_answer_by(watchdog);
     rli_engine_unlock(engine);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
@@ -57,10 +59,15 @@ void rli_permits_give_back(rli_watchdog *watchdog)
         in_doubt->pause_ms = LONGEST_PAUSE_MS;
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
     bool over = in_doubt->at_ms >= in_doubt->until_ms;
-    if (found >= 0 || over)
-        rli_engine_note_given_back(engine, &in_doubt->not_given_back);
+    if (departing != engine->departing)
+        rli_departure_wait_for(engine, &in_doubt->not_given_back);
+    else if (found >= 0)
+        rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
+    if (found >= 0 && in_doubt->not_given_back)
+        in_doubt->at_ms = rli_now_ms();
     bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
     if (settled || over) {
+        rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
         rli_doubtful_permits_free(in_doubt);
         return;
     }

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/async_release.h"
+#include "engine/departure.h"
 #include "engine/holds.h"
 #include "net/tls_context.h"
 
@@ -49,7 +49,7 @@ static void close_client(rlock_client *client)
 {
     int64_t patience_ms = client->settings.timeout_ms < DEPARTURES_MS ? client->settings.timeout_ms : DEPARTURES_MS;
     int64_t until_ms = rli_after_ms(patience_ms);
-    rli_engine_await_departed(&client->engine, until_ms);
+    rli_departure_await(&client->engine, until_ms);
     /* A call that has been answered by now ends as answered, even if the program has not processed it: otherwise a
      * request that takes plain permits would be in doubt. */
     rli_topology_collect(&client->topology, rli_now_ms());

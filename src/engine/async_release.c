@@ -12,6 +12,14 @@
 
 /* --- the outcome --- */
 
+void rli_session_forget_async_release(rli_engine *engine, rli_session *session)
+{
+    free(session->cold->async_release);
+    session->cold->async_release = NULL;
+    if (--engine->async_releases == 0)
+        pthread_cond_broadcast(&engine->departed);
+}
+
 static void lose(rli_engine *engine, rli_session *session, rlock_lost_reason reason)
 {
     rli_session_declare_lost(engine, session, reason, true);

@@ -44,4 +44,7 @@ bool rli_async_release_apply_retry(rli_engine *engine, rli_session *session, rlo
  * mutex held. */
 void rli_async_release_stop_retrying(rli_engine *engine, rli_session *session);
 
+/* Frees the session's async release, whose outcome is known now. Wakes rli_departure_await after the last one. */
+void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
+
 #endif

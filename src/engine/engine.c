@@ -31,33 +31,6 @@ void rli_engine_init(rli_engine *engine, const rli_settings *settings, const cha
     rli_watch_init(engine);
 }
 
-void rli_engine_note_given_back(rli_engine *engine, bool *not_given_back)
-{
-    if (*not_given_back && --engine->not_given_back == 0)
-        pthread_cond_broadcast(&engine->departed);
-    *not_given_back = false;
-}
-
-/* Without the watchdog nothing is given back. */
-static bool has_departed(const rli_engine *engine)
-{
-    return engine->async_releases == 0 && (engine->not_given_back == 0 || !engine->attended);
-}
-
-void rli_engine_await_departed(rli_engine *engine, int64_t until_ms)
-{
-    rli_engine_lock(engine);
-    bool any = engine->async_releases > 0;
-    engine->closes_ms = until_ms;
-    rli_engine_unlock(engine);
-    if (any)
-        rli_topology_collect(engine->topology, until_ms);
-    rli_engine_lock(engine);
-    while (!has_departed(engine) && rli_engine_await(engine, &engine->departed, until_ms))
-        continue;
-    rli_engine_unlock(engine);
-}
-
 void rli_engine_destroy(rli_engine *engine)
 {
     rli_watch_destroy(engine);

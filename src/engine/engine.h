@@ -60,15 +60,14 @@ struct rli_engine {
     int async_releases;     /* sessions whose last release has no known outcome yet */
     /* How many of their requests are with a pipeline, unanswered. */
     int posted;
-    /* How much is being given back that was in doubt, and awaits the first answer to that: sessions, and permits that
-     * were requested together. */
-    int not_given_back;
+    int not_given_back; /* how much of what is in doubt departure waits for (departure.h) */
     /* Signalled when async_releases or not_given_back drops to 0; uses CLOCK_MONOTONIC. */
     pthread_cond_t departed;
     /* When the watchdog next reads answers to async releases; RLI_NEVER: there are none to read. */
     int64_t collect_at_ms;
     /* While the client is being closed: until when close waits for those two. 0: it is not being closed. */
     int64_t closes_ms;
+    bool departing; /* the requests in doubt have been answered, so what is answered from now on was given back */
     rli_permits_in_doubt permits_in_doubt;
     rli_renewed_permits renewed_permits;
     rli_watch watch;
@@ -85,13 +84,6 @@ void rli_engine_unlock(rli_engine *engine);
 /* Waits for the condition with the mutex released, until_ms at most (RLI_NEVER: without limit). Returns false when that
  * has passed. `cond` uses CLOCK_MONOTONIC if there is a limit. */
 bool rli_engine_await(rli_engine *engine, pthread_cond_t *cond, int64_t until_ms);
-
-/* Clears the mark of what is counted by engine->not_given_back, if it is set: it was given back, or has ended. Mutex
- * held. */
-void rli_engine_note_given_back(rli_engine *engine, bool *not_given_back);
-/* For a client that is about to be closed: waits until the outcome of all async releases is known and what is in doubt
- * was given back, or until_ms. Mutex not held. */
-void rli_engine_await_departed(rli_engine *engine, int64_t until_ms);
 
 /* Frees every session and entry. No operation may be under way. */
 void rli_engine_destroy(rli_engine *engine);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "engine/async_release.h"
+#include "engine/departure.h"
 #include "engine/engine.h"
 #include "engine/queue.h"
 #include "engine/session.h"
@@ -278,19 +279,11 @@ static void forget_lost(rli_engine *engine, rli_session *session)
     engine->lost_count--;
 }
 
-void rli_session_forget_async_release(rli_engine *engine, rli_session *session)
-{
-    free(session->cold->async_release);
-    session->cold->async_release = NULL;
-    if (--engine->async_releases == 0)
-        pthread_cond_broadcast(&engine->departed);
-}
-
 static void end(rli_engine *engine, rli_session *session)
 {
     rli_entry *entry = session->entry;
     if (session->cold)
-        rli_engine_note_given_back(engine, &session->cold->not_given_back);
+        rli_departure_wait_no_more(engine, &session->cold->not_given_back);
     if (entry->queues)
         rli_yield_drop_holder(&entry->queues->yield, session);
     if (session->cold && session->cold->async_release)
@@ -370,8 +363,8 @@ static bool begin_compensating(rli_engine *engine, rli_session *session)
     rli_session_become(session, RLI_COMPENSATING);
     cold->release_until_ms = from_ms + cold->in_doubt_ms;
     cold->in_doubt_ms = 0;
-    cold->not_given_back = !cold->only_tells;
-    engine->not_given_back += cold->not_given_back;
+    if (!cold->only_tells)
+        rli_departure_wait_for(engine, &cold->not_given_back);
     rli_timer_heap_set(&engine->timers, &session->timer,
                        cold->only_tells ? cold->unheard_ms + RLI_UNHEARD_MS : from_ms);
     return true;

@@ -53,8 +53,6 @@ void rli_session_drop_attempt(rli_engine *engine, rli_session *session);
  * that may have removed the last need. */
 void rli_session_settle(rli_engine *engine, rli_session *session);
 
-/* Frees the session's async release, whose outcome is known now. Wakes rli_engine_await_departed after the last one. */
-void rli_session_forget_async_release(rli_engine *engine, rli_session *session);
 /* As rli_session_note_unheard_head, for a release that belongs to no session, such as a force release: creates a
  * session without an owner whose compensating release notifies the head again. `unheard` is not NULL. */
 void rli_entry_note_unheard_head(rli_engine *engine, rli_entry *entry, const rli_kind *kind, const char *unheard);

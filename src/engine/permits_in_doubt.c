@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/departure.h"
 #include "engine/engine.h"
 #include "engine/permit_id.h"
 
@@ -48,6 +49,19 @@ void rli_permits_in_doubt_put_back(rli_engine *engine, rli_doubtful_permits *in_
     plan(engine, &engine->permits_in_doubt);
 }
 
+bool rli_permits_in_doubt_hasten(rli_engine *engine)
+{
+    rli_permits_in_doubt *permits_in_doubt = &engine->permits_in_doubt;
+    int64_t now_ms = rli_now_ms();
+    for (rli_doubtful_permits *each = permits_in_doubt->first; each; each = each->next) {
+        each->at_ms = rli_earlier(each->at_ms, now_ms);
+        rli_departure_wait_for(engine, &each->not_given_back);
+    }
+    if (permits_in_doubt->first)
+        plan(engine, permits_in_doubt);
+    return permits_in_doubt->first;
+}
+
 rlock_status rli_permits_in_doubt_prepare(rli_engine *engine)
 {
     rli_permits_in_doubt *permits_in_doubt = &engine->permits_in_doubt;
@@ -78,9 +92,8 @@ void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt
     in_doubt->unanswered = unanswered;
     in_doubt->at_ms = rli_now_ms();
     in_doubt->until_ms = rli_after_ms(lease_ms > 0 ? lease_ms : WITHOUT_LEASE_MS);
-    in_doubt->not_given_back = true;
     rli_engine_lock(engine);
-    engine->not_given_back++;
+    rli_departure_wait_for(engine, &in_doubt->not_given_back);
     rli_permits_in_doubt_put_back(engine, in_doubt);
     /* If the watchdog cannot be started now, a later start finds these permits, too. */
     (void)engine->attend(engine);

@@ -46,6 +46,8 @@ void rli_doubtful_permits_free(rli_doubtful_permits *in_doubt);
  * still run and leave permits: for lease_ms, or for a day if that is 0 or less. Takes ownership of `in_doubt`.
  * Takes the mutex itself. */
 void rli_permits_in_doubt_add(rli_engine *engine, rli_doubtful_permits *in_doubt, int64_t lease_ms, int unanswered);
+/* Has all of them given back now, and departure wait for that. Returns whether there are any. Mutex held. */
+bool rli_permits_in_doubt_hasten(rli_engine *engine);
 /* Frees all of them. */
 void rli_permits_in_doubt_destroy(rli_permits_in_doubt *permits_in_doubt);
 

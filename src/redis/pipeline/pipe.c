@@ -118,7 +118,7 @@ int rli_pipe_posts(const rli_pipe *pipe)
 
 bool rli_pipe_is_unattended(const rli_pipe *pipe)
 {
-    return pipe->posts > 0 || pipe->threadless > 0;
+    return pipe->posts > 0 || pipe->threadless > 0 || pipe->abandoned > 0;
 }
 
 /* Withdraws a request that is still queued for the next batch. False: its batch is being sent, or was. */
@@ -326,6 +326,7 @@ rli_pending *rli_pipe_pop(rli_pipe *pipe)
     rli_pending *pending = rli_pending_pop(&pipe->pending_list);
     pipe->posts -= pending && pending->done;
     pipe->threadless -= pending && rli_pending_is_threadless(pending);
+    pipe->abandoned -= pending && !pending->parker && !pending->done;
     pipe->popped += pending != NULL;
     return pending;
 }
@@ -344,6 +345,7 @@ bool rli_pipe_abandon(rli_pipe *pipe, rli_pending *pending)
     if (!stand_in)
         return false;
     pipe->threadless -= threadless;
+    pipe->abandoned++;
     if (pipe->awaited == pending)
         pipe->awaited = stand_in;
     rli_pipe_unref(pipe);

@@ -38,7 +38,8 @@ bool rli_pipe_queue(rli_pipe *pipe, rli_pending *pending, rli_parker *parker, co
 bool rli_pipe_post(rli_pipe *pipe, rli_pending *pending, const rli_command *command);
 /* The number of posted requests without an outcome. */
 int rli_pipe_posts(const rli_pipe *pipe);
-/* Whether any request without an outcome has no thread that waits for it: it was posted, or its caller has none. */
+/* Whether any request without an outcome has no thread that waits for it: it was posted, or its caller has none, or has
+ * given up. */
 bool rli_pipe_is_unattended(const rli_pipe *pipe);
 /* The connection's descriptor, and what poll is to tell of it while any request is unattended: POLLIN, POLLOUT; 0:
  * nothing. */

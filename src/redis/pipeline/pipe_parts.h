@@ -24,6 +24,7 @@ struct rli_pipe {
     int sent, answered;   /* how many were sent; how many of these have their reply */
     int posts;            /* posted requests without an outcome */
     int threadless;       /* requests without an outcome whose callers have no thread */
+    int abandoned;        /* …whose callers have given up */
     uint32_t watched;     /* what an epoll descriptor watches it for */
     uint64_t popped;      /* how many were removed with their outcome; for numbering requests */
     rli_outgoing outgoing;

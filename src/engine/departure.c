@@ -1,0 +1,70 @@
+/* Departure: what a client waits for before it is closed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/departure.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "engine/session.h"
+
+void rli_departure_wait_for(rli_engine *engine, bool *not_given_back)
+{
+    engine->not_given_back += !*not_given_back;
+    *not_given_back = true;
+}
+
+void rli_departure_wait_no_more(rli_engine *engine, bool *not_given_back)
+{
+    if (*not_given_back && --engine->not_given_back == 0)
+        pthread_cond_broadcast(&engine->departed);
+    *not_given_back = false;
+}
+
+/* Without the watchdog nothing is given back. */
+static bool has_departed(const rli_engine *engine)
+{
+    return engine->async_releases == 0 && (engine->not_given_back == 0 || !engine->attended);
+}
+
+/* At once, in the order of their numbers; but not before it may be released. */
+static void make_due(rli_engine *engine, rli_session *session)
+{
+    int64_t now_ms = rli_now_ms(), from_ms = session->cold->release_from_ms;
+    int64_t past_ms = INT64_MIN / 2 + (int64_t)session->number;
+    rli_timer_heap_set(&engine->timers, &session->timer, now_ms < from_ms ? from_ms : past_ms);
+}
+
+/* Has all that is in doubt given back now, as soon as that may be. Returns whether there is any. */
+static bool give_back(rli_engine *engine)
+{
+    bool any = rli_permits_in_doubt_hasten(engine);
+    for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
+        for (rli_link *link = engine->sessions.buckets[i]; link; link = link->next) {
+            rli_session *session = RLI_ITEM(rli_session, link, link);
+            if (session->phase != RLI_COMPENSATING || session->cold->only_tells)
+                continue;
+            any = true;
+            rli_departure_wait_for(engine, &session->cold->not_given_back);
+            if (!session->busy)
+                make_due(engine, session);
+        }
+    }
+    return any;
+}
+
+void rli_departure_await(rli_engine *engine, int64_t until_ms)
+{
+    int64_t now_ms = rli_now_ms();
+    rli_engine_lock(engine);
+    bool any = give_back(engine) || !has_departed(engine);
+    engine->closes_ms = until_ms;
+    rli_engine_unlock(engine);
+    if (!any)
+        return;
+    rli_topology_collect(engine->topology, now_ms + (until_ms - now_ms) / 2);
+    rli_engine_lock(engine);
+    engine->departing = true;
+    give_back(engine);
+    while (!has_departed(engine) && rli_engine_await(engine, &engine->departed, until_ms))
+        continue;
+    rli_engine_unlock(engine);
+}
