@@ -2,13 +2,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/message.h"
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_MAX_BYTES 1024
+/* How long a message waits until it can be written. */
+#define PATIENCE_MS 1000
 
 void print_shown(FILE *out, const char *text)
 {
@@ -19,6 +27,34 @@ void print_shown(FILE *out, const char *text)
     }
 }
 
+/* Whether stderr takes something, for which the first message that it does not take waits. */
+static bool takes_more(void)
+{
+    static atomic_bool stuck;
+    struct pollfd errors = {STDERR_FILENO, POLLOUT, 0};
+    int64_t until_ms = rli_now_ms() + (atomic_load(&stuck) ? 0 : PATIENCE_MS), left_ms;
+    int ready;
+    do {
+        left_ms = until_ms - rli_now_ms();
+        ready = poll(&errors, 1, left_ms > 0 ? (int)left_ms : 0);
+    } while (ready < 0 && errno == EINTR && left_ms > 0);
+    atomic_store(&stuck, ready <= 0);
+    return ready > 0;
+}
+
+/* Writes the line at once: the command shares this stderr. If nobody reads it, because the terminal was stopped with
+ * Ctrl-S, or a pager stands still, the line is dropped: rlock may hold a lock, or has lost one and must end the
+ * command. A pipe that takes something takes PIPE_BUF bytes. */
+static void write_line(char *line, size_t length)
+{
+    if (length > PIPE_BUF) {
+        length = PIPE_BUF;
+        line[length - 1] = '\n';
+    }
+    if (takes_more() && write(STDERR_FILENO, line, length) < 0)
+        return; /* there is nowhere to say it */
+}
+
 void complain(const char *format, ...)
 {
     char message[LINE_MAX_BYTES], line[5 * LINE_MAX_BYTES];
@@ -27,7 +63,6 @@ void complain(const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
 
-    /* Build the whole line first and write it once: the command shares this stderr. */
     FILE *out = fmemopen(line, sizeof line, "w");
     if (!out)
         return;
@@ -37,7 +72,7 @@ void complain(const char *format, ...)
     long length = ftell(out);
     fclose(out);
     if (length > 0)
-        fwrite(line, 1, (size_t)length, stderr);
+        write_line(line, (size_t)length);
 }
 
 const char *shorten(const char *text, char shown[SHOWN_SIZE])

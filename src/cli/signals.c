@@ -11,7 +11,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                                SIGALRM, SIGXCPU, SIGVTALRM, SIGIO,   SIGPWR};
 
 bool signals_open(cli_signals *signals)
 {
@@ -28,7 +29,9 @@ bool signals_open(cli_signals *signals)
     sigaddset(&watched, SIGCHLD);
 
     blocked = watched;
-    sigaddset(&blocked, SIGPIPE); /* writing to a closed stderr must not end rlock while it holds the lock */
+    /* A message to a closed pipe, or to a file of the greatest size, must not end rlock while it holds the lock. */
+    sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->mask_before);
     signals->fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals->fd >= 0;

@@ -22,7 +22,7 @@ TestSuite(command_signals, .init = stage_open, .fini = stage_close);
 #define NAME "order"
 #define SOON_MS 10000
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGIO, SIGPWR};
 #define PASSED_ON (sizeof passed_on / sizeof *passed_on)
 
 /* The command's own answer to the signal counts. */

@@ -43,7 +43,8 @@ static _Noreturn void become(const char *const *words, const char *url, int inpu
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* As in a fresh login, however the tests were started: a signal may have been ignored there. */
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGCHLD};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
+                                  SIGVTALRM, SIGIO, SIGPWR, SIGPIPE, SIGXFSZ, SIGCHLD};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
