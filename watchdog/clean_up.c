@@ -81,7 +81,7 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
         return watchdog->engine->closes_ms;
     int64_t sixth_ms = rli_watchdog_timeout_part(watchdog, 6) + 1;
     /* After an unanswered request, the next one may have to connect first, over a slow link. */
-    int64_t most_ms = watchdog->clean_ups.unanswered ? sixth_ms : rli_earlier(sixth_ms, ANSWER_MS);
+    int64_t most_ms = watchdog->clean_ups.late ? sixth_ms : rli_earlier(sixth_ms, ANSWER_MS);
     int64_t by_ms = rli_after_ms(most_ms), least_ms = rli_after_ms(ANSWER_LEAST_MS);
     /* Other clean-ups do not end this wait. If none had time for an answer over a new connection, none would ever be
      * done. */
@@ -89,9 +89,10 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
     return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
 
-void rli_clean_up_note(rli_watchdog *watchdog, bool answered)
+void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms)
 {
-    watchdog->clean_ups.unanswered = !answered;
+    if (!answered || rli_now_ms() - began_ms <= ANSWER_MS)
+        watchdog->clean_ups.late = !answered;
     watchdog->clean_ups.after_ms = answered ? 0 : rli_after_ms(PAUSE_FIRST_MS);
 }
 

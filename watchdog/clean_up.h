@@ -26,9 +26,9 @@ struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
  * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
  * closed, the watchdog has nothing else to do. */
 int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog);
-/* Notes whether a clean-up request was answered. If not, all others that are due are put off for a while: in an
- * outage there may be many, and waiting for the server for each of them would take too long. */
-void rli_clean_up_note(rli_watchdog *watchdog, bool answered);
+/* Notes whether the clean-up that began then was answered. If not, all others that are due are put off for a while: in
+ * an outage there may be many, and waiting for the server for each of them would take too long. */
+void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms);
 /* The pauses between two requests for the same double, beginning with half a second, but stay short while there is no
  * answer: perhaps nothing was given back at all. Returns the pause after one of pause_ms; 0: there was none yet.
  * answered: the last request was. */

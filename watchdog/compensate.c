@@ -170,6 +170,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_cold_fields *cold = session->cold;
     char owner[RLI_OWNER_TEXT];
     bool departing = engine->departing;
+    int64_t began_ms = rli_now_ms();
     bool telling = cold->unheard && rli_now_ms() >= cold->unheard_ms + RLI_UNHEARD_MS;
     session->busy = true; /* keeps the session alive while the mutex is released */
     compensation round = begin_round(watchdog, session, owner, telling);
@@ -181,7 +182,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
     rli_engine_lock(engine);
-    rli_clean_up_note(watchdog, answered);
+    rli_clean_up_note(watchdog, answered, began_ms);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
     if (answered && departing == engine->departing)

@@ -41,35 +41,48 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
     return status == RLOCK_OK || status == RLOCK_SERVER ? found : -1;
 }
 
+/* Sets when they are given back again. While nothing is answered, the last time is just before the end, as of locks. */
+static void plan(rli_doubtful_permits *in_doubt, bool answered)
+{
+    int64_t last_ms = in_doubt->until_ms - 1;
+    in_doubt->pause_ms = rli_earlier(rli_clean_up_pause(in_doubt->pause_ms, answered), LONGEST_PAUSE_MS);
+    in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
+    if (!answered && rli_now_ms() < last_ms)
+        in_doubt->at_ms = rli_earlier(in_doubt->at_ms, last_ms);
+}
+
+/* Whether nothing is in doubt any more, or it has ended by itself. */
+static bool is_over(const rli_doubtful_permits *in_doubt, int64_t found)
+{
+    bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
+    return settled || in_doubt->at_ms >= in_doubt->until_ms;
+}
+
 void rli_permits_give_back(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
     rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
     bool departing = engine->departing;
-    int64_t answer_by_ms = rli_clean_up_answer_by(watchdog);
+    int64_t began_ms = rli_now_ms(), answer_by_ms = rli_clean_up_answer_by(watchdog);
     rli_engine_unlock(engine);
     int64_t found = give_back(watchdog, in_doubt, answer_by_ms);
-    if (found < 0) /* the time for an answer may be too short to connect in, each time anew */
+    bool answered = found >= 0;
+    if (!answered) /* the time for an answer may be too short to connect in, each time anew */
         rli_topology_connect_background(engine->topology, in_doubt->name, strlen(in_doubt->name));
     rli_engine_lock(engine);
-    in_doubt->no_answer = found < 0;
-    rli_clean_up_note(watchdog, found >= 0);
-    in_doubt->pause_ms = rli_clean_up_pause(in_doubt->pause_ms, found >= 0);
-    if (in_doubt->pause_ms > LONGEST_PAUSE_MS)
-        in_doubt->pause_ms = LONGEST_PAUSE_MS;
-    in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
-    bool over = in_doubt->at_ms >= in_doubt->until_ms;
+    in_doubt->no_answer = !answered;
+    rli_clean_up_note(watchdog, answered, began_ms);
+    plan(in_doubt, answered);
     if (departing != engine->departing)
         rli_departure_wait_for(engine, &in_doubt->not_given_back);
-    else if (found >= 0)
+    else if (answered)
         rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
-    if (found >= 0 && in_doubt->not_given_back)
-        in_doubt->at_ms = rli_now_ms();
-    bool settled = found > 0 && in_doubt->unanswered == 1; /* the one unanswered request has run now */
-    if (settled || over) {
+    if (is_over(in_doubt, found)) {
         rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
         rli_doubtful_permits_free(in_doubt);
         return;
     }
+    if (answered && in_doubt->not_given_back)
+        in_doubt->at_ms = rli_now_ms();
     rli_permits_in_doubt_put_back(engine, in_doubt);
 }

@@ -27,7 +27,8 @@ static void fill(rli_watchdog *watchdog, rli_renewal_batch *batch, const char *n
     rli_renewed_permit *permit;
     while (batch->count < engine->settings->batch_size &&
            (permit = rli_renewed_permits_first(&engine->renewed_permits)) && permit->timer.at_ms <= due_ms &&
-           permit->timer.at_ms < permit->deadline_ms && strcmp(rli_renewed_permit_name(permit), name) == 0) {
+           permit->timer.at_ms < permit->deadline_ms && rli_now_ms() < permit->deadline_ms &&
+           strcmp(rli_renewed_permit_name(permit), name) == 0) {
         memcpy(batch->permits->ids + batch->count++ * RLI_PERMIT_ID, permit->id, RLI_PERMIT_ID);
         batch->ends_ms = rli_earlier(batch->ends_ms, permit->deadline_ms);
         rli_renewed_permit_put_off(engine, permit, permit->deadline_ms);

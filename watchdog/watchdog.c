@@ -76,6 +76,12 @@ static void rest(rli_watchdog *watchdog, const rli_timer *first)
 
 static void clean_up(rli_watchdog *watchdog)
 {
+    /* Else nobody reads the answers to renewals of other servers, one clean-up after the other. */
+    if (watchdog->batches.first) {
+        rli_engine_unlock(watchdog->engine);
+        rli_renewal_batch_await(watchdog, rli_now_ms());
+        rli_engine_lock(watchdog->engine);
+    }
     rli_session *session = rli_clean_up_next(watchdog);
     if (session)
         rli_compensate(watchdog, session);

@@ -25,8 +25,8 @@ typedef struct rli_clean_ups {
     struct rli_session *first, *last; /* in the order in which they became due */
     bool permits;                     /* permits in doubt wait, too */
     bool after_permits;               /* the latest were permits: the next is a session, if one waits */
-    bool unanswered;                  /* the latest request went unanswered… */
-    int64_t after_ms;                 /* …so none is sent before this instant */
+    bool late;                        /* answers come late, if they come */
+    int64_t after_ms; /* the latest went unanswered, so none begins before this instant; 0: it did not */
 } rli_clean_ups;
 
 typedef struct rli_watchdog {

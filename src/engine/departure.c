@@ -25,12 +25,11 @@ static bool has_departed(const rli_engine *engine)
     return engine->async_releases == 0 && (engine->not_given_back == 0 || !engine->attended);
 }
 
-/* At once, in the order of their numbers; but not before it may be released. */
+/* In the order of their numbers; but what may not be released yet keeps its time. */
 static void make_due(rli_engine *engine, rli_session *session)
 {
-    int64_t now_ms = rli_now_ms(), from_ms = session->cold->release_from_ms;
-    int64_t past_ms = INT64_MIN / 2 + (int64_t)session->number;
-    rli_timer_heap_set(&engine->timers, &session->timer, now_ms < from_ms ? from_ms : past_ms);
+    if (rli_now_ms() >= session->cold->release_from_ms)
+        rli_timer_heap_set(&engine->timers, &session->timer, INT64_MIN / 2 + (int64_t)session->number);
 }
 
 /* Has all that is in doubt given back now, as soon as that may be. Returns whether there is any. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
@@ -212,4 +213,46 @@ TimedTest(closing_watchdog, gives_back_permits_in_doubt)
     cr_assert(available == 1, "%d", available);
     rlock_permit_semaphore_free(others);
     rlock_permit_semaphore_free(semaphore);
+}
+
+/* What a release answers says nothing of a place in the queue: that is left when another request was answered. */
+TimedTest(closing_watchdog, leaves_the_queue_of_a_fair_lock_though_a_request_for_that_was_lost)
+{
+    rlock *lock = fair_of(scene.client, NAME), *held = fair_of(stage.other, NAME);
+    assert_ok(rlock_lock(held));
+    on_script(&rli_script_fair_acquire, PROXY_HOLD_REPLY, 1);
+    int rule = on_script(&rli_script_fair_give_up, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_try_lock(lock, 1, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(queue_length(NAME) == 1);
+    scene_close_client(scene.client);
+    cr_assert(proxy_count(scene.proxy, rule, PROXY_ACTED) == 1);
+    cr_assert(queue_length(NAME) == 0, "its place is kept for a client that was closed");
+    assert_ok(rlock_unlock(held));
+}
+
+/* Their leases have ended before anybody answered. */
+TimedTest(closing_watchdog, does_not_wait_for_permits_that_are_over)
+{
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(scene.client, NAME);
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 1, NULL));
+    on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REPLY, 1);
+    on_text("EVAL", PROXY_CUT_BEFORE, 0); /* whatever is asked from here on */
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 1, 700, &permit), RLOCK_UNAVAILABLE);
+    pass_ms(3000);
+    assert_closes_promptly();
+    rlock_permit_semaphore_free(semaphore);
+}
+
+/* However little time the watchdog has for an answer otherwise. */
+TimedTest(closing_watchdog, ends_when_the_answer_of_a_slow_server_comes)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0&lockWatchdogTimeout=300");
+    on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = NAME, .amount = 100});
+    assert_status(rlock_try_lock(lock_of(client, NAME), 0, 60000), RLOCK_UNAVAILABLE);
+    int64_t since_ms = now_ms();
+    scene_close_client(client);
+    assert_between(now_ms() - since_ms, 0, 800); /* the first answer was not awaited, and half a second later the next one is */
+    assert_no_keys();
 }

@@ -35,3 +35,21 @@ Test(command_fault, signal_that_comes_with_the_lock_leaves_no_hold)
         command_free(c);
     }
 }
+
+/* The wait takes a moment to end, as the server does not answer; another signal that comes then changes nothing. */
+Test(command_fault, first_of_two_signals_gives_the_exit_status)
+{
+    char url[256];
+    snprintf(url, sizeof url, "unix://%s", proxy_socket(scene.proxy));
+    assert_ok(rlock_lock(lock_of(stage.other, NAME)));
+    int asks = on_script(&rli_script_lock_acquire, PROXY_NOTE, 0);
+    int leaves = on_script(&rli_script_lock_release, PROXY_HOLD_REQUEST, 0);
+    command *c = command_start(url, COMMAND("run", NAME, "--", "cat"));
+    cr_assert(wait_listened(NAME, SOON_MS) && proxy_await(scene.proxy, asks, PROXY_ANSWERED, 2, SOON_MS));
+    command_signal(c, SIGTERM);
+    cr_assert(proxy_await(scene.proxy, leaves, PROXY_ACTED, 1, SOON_MS), "it does not leave the registry");
+    command_signal(c, SIGINT);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM, "%s", command_err(c));
+    command_free(c);
+    assert_ok(rlock_unlock(lock_of(stage.other, NAME)));
+}

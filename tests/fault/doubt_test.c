@@ -5,6 +5,7 @@
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/losses.h"
 #include "tests/integration/support/sides.h"
 #include "tests/support/event.h"
 
@@ -205,6 +206,67 @@ Test(doubt, about_a_place_in_a_queue_for_a_very_long_wait_is_settled_soon)
     rlock_cancel_free(cancel);
 }
 
+/* Where only the first request of a round is ever heard of, each of the two is the first in its turn. */
+Test(doubt, about_a_fair_lock_is_settled_though_its_queue_is_never_left)
+{
+    rlock *lock = fair_of(scene.client, NAME);
+    on_script(&rli_script_fair_give_up, PROXY_CUT_BEFORE, 0);
+    on_text("local offered = ARGV[3]", PROXY_CUT_BEFORE, 0); /* the same as a whole, once an attempt had no answer */
+    int rule = on_script(&rli_script_fair_acquire, PROXY_CUT_AFTER, 0);
+    assert_status(rlock_lock(lock), RLOCK_UNAVAILABLE);
+    proxy_release(scene.proxy, rule);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 1, "it was not taken: nothing is tested");
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "it is held for nobody");
+}
+
+/* However many others are still in doubt, the wait for an answer ends when a lease does. */
+TimedTest(doubt, about_some_names_delays_no_loss)
+{
+    enum { MOST = 8 };
+    rlock_client *client = scene_client("timeout=3000&retryAttempts=0"); /* as patient as others are */
+    losses told;
+    losses_init(&told);
+    rlock_on_lost(client, losses_note, &told);
+    for (int doubts = 1; doubts <= MOST; doubts++) {
+        char name[16];
+        int rule = keep_acquires();
+        for (int i = 0; i < doubts; i++) {
+            snprintf(name, sizeof name, "n%d.%d", doubts, i);
+            assert_status(rlock_try_lock(lock_of(client, name), 0, 60000), RLOCK_UNAVAILABLE);
+        }
+        proxy_release(scene.proxy, rule);
+        pass_ms(5000); /* these are released, again and again, with growing pauses */
+        snprintf(name, sizeof name, "held%d", doubts);
+        rlock *held = lock_of(client, name);
+        assert_ok(rlock_lock_lease(held, 9000));
+        int64_t ends_ms = now_ms() + rlock_valid_for(held);
+        proxy_pass(scene.proxy, true, false);
+        snprintf(name, sizeof name, "more%d", doubts);
+        assert_status(rlock_try_lock(lock_of(client, name), 0, 60000), RLOCK_UNAVAILABLE);
+        losses_await(&told, doubts, 20000);
+        assert_between(told.all[doubts - 1].at_ms - ends_ms, -5, 100);
+        proxy_pass(scene.proxy, true, true);
+        pass_ms(70000);
+    }
+}
+
+/* The release that goes first finds nothing, and then the lock is offered to the place that is still to be left. */
+TimedTest(doubt, about_a_place_gives_back_what_is_offered_to_it_meanwhile)
+{
+    rlock *held = fair_of(stage.other, NAME);
+    assert_ok(rlock_lock(held));
+    actor *waiter = queue_up_for(fair_of(scene.client, NAME), 1000, LEASE_MS);
+    on_text("UNSUBSCRIBE", PROXY_HOLD_REQUEST, 0); /* so the server counts it as one that listens */
+    on_script(&rli_script_fair_give_up, PROXY_CUT_BEFORE, 0);
+    int leaves = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = "local offered = ARGV[3]", .amount = 150});
+    assert_status(actor_finish(waiter, 5000), RLOCK_TIMEOUT);
+    actor_end(waiter);
+    cr_assert(proxy_await(scene.proxy, leaves, PROXY_ACTED, 1, 5000), "the place is not left: nothing is tested");
+    assert_ok(rlock_unlock(held));
+    cr_assert(pttl_of(NAME) > 0, "it was not offered: nothing is tested");
+    cr_assert(server_wait_exists(stage.server, NAME, false, 400), "it is offered to nobody");
+}
+
 /* --- how long it lasts --- */
 
 /* Cuts each release from here on, the only script that is left: it comes by its SHA1, and as a whole once an attempt had
@@ -235,6 +297,32 @@ Test(doubt, about_an_unlock_lasts_as_long_as_that_about_a_re_entry)
     let_through(late);
     cr_assert(pttl_of(NAME) > 300000, "the re-entry did not come");
     assert_released_after(released, 6500);
+}
+
+/* After an outage of minutes it does not take as long again until the server is asked. */
+TimedTest(doubt, about_a_lock_is_settled_soon_after_a_long_outage)
+{
+    int rule = on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 0);
+    int released = cut_releases();
+    assert_status(rlock_try_lock(lock_of(scene.client, NAME), 0, 600000), RLOCK_UNAVAILABLE);
+    proxy_release(scene.proxy, rule);
+    pass_ms(200000);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 1);
+    proxy_release(scene.proxy, released);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "it is held for nobody");
+}
+
+/* A server that stands still for nearly as long as the lease runs the acquire only then. */
+TimedTest(doubt, about_a_lock_lasts_until_the_end)
+{
+    enum { LONG_MS = 20000 };
+    int late = keep_acquires(), released = cut_releases();
+    assert_status(rlock_try_lock(lock_of(scene.client, NAME), 0, LONG_MS), RLOCK_UNAVAILABLE);
+    pass_ms(LONG_MS - 150);
+    let_through(late);
+    cr_assert(pttl_of(NAME) > LONG_MS - 1000, "the acquire did not come");
+    proxy_release(scene.proxy, released);
+    cr_assert(server_wait_exists(stage.server, NAME, false, SOON_MS), "it is held for nobody");
 }
 
 /* The leases of a write hold's levels add up. */

@@ -220,3 +220,79 @@ Test(permit_doubt, of_a_closed_client_is_forgotten)
     scene_close_client(scene.client);
     assert_permits(5, 0);
 }
+
+/* One that is settled leaves the others to be undone. */
+Test(permit_doubt, of_several_is_undone_each)
+{
+    enum { DOUBTS = 3 };
+    static const char *const names[DOUBTS] = {"pe0", "pe1", "pe2"};
+    rlock_client *client = scene_client("timeout=2500&retryAttempts=0");
+    rlock_permit permit;
+    for (int i = 0; i < DOUBTS; i++)
+        assert_ok(rlock_permit_semaphore_set_permits(permits_of(client, names[i]), 1));
+    on_script(&rli_script_permit_semaphore_undo, PROXY_CUT_BEFORE, 1);
+    for (int i = 0; i < DOUBTS; i++) {
+        on_script(ACQUIRE, PROXY_CUT_AFTER, 1);
+        assert_status(rlock_permit_semaphore_acquire(permits_of(client, names[i]), RLOCK_PERMIT_FOREVER, &permit),
+                      RLOCK_UNAVAILABLE);
+    }
+    for (int i = 0; i < DOUBTS; i++) {
+        for (int64_t end_ms = limit_end_ms(10000); server_integer(stage.server, "GET %s", names[i]) != 1; pass_ms(5))
+            cr_assert(now_ms() < end_ms, "the permit of %s is taken for nobody", names[i]);
+    }
+}
+
+/* The watchdog waits for 50 ms, and the server answers later that it lacks the script: asked again, it is given the text. */
+Test(permit_doubt, is_undone_though_the_server_is_slow_and_has_no_script)
+{
+    rlock_client *client = scene_client("timeout=3000&retryAttempts=0&lockWatchdogTimeout=300");
+    rlock_permit permit, other;
+    assert_ok(rlock_permit_semaphore_set_permits(permits_of(client, NAME), 2));
+    freeReplyObject(server_command(stage.server, "SCRIPT FLUSH"));
+    assert_ok(rlock_permit_semaphore_acquire(permits_of(stage.other, NAME), RLOCK_PERMIT_FOREVER, &other));
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY,
+                                         .text = rli_script_permit_semaphore_undo.sha1[RLI_COUNTED],
+                                         .amount = 120});
+    on_script(ACQUIRE, PROXY_CUT_AFTER, 1);
+    assert_status(rlock_permit_semaphore_acquire(permits_of(client, NAME), RLOCK_PERMIT_FOREVER, &permit),
+                  RLOCK_UNAVAILABLE);
+    cr_assert(stand(0, 2));
+    await_permits(1, 1);
+}
+
+/* A server that stands still for nearly as long as the lease runs the acquire only then: as of a lock (doubt_test.c). */
+TimedTest(permit_doubt, lasts_until_the_end_of_the_lease)
+{
+    enum { LONG_MS = 20000 };
+    rlock_permit permit;
+    rlock_permit_semaphore *semaphore = with(5);
+    int late = on_script(ACQUIRE, PROXY_HOLD_REQUEST, 0), undone = on_text("EVAL", PROXY_CUT_BEFORE, 0);
+    assert_status(rlock_permit_semaphore_acquire(semaphore, LONG_MS, &permit), RLOCK_UNAVAILABLE);
+    pass_ms(LONG_MS - 150);
+    let_through(late);
+    cr_assert(stand(4, 1), "the acquire did not come");
+    proxy_release(scene.proxy, undone);
+    await_permits(5, 0);
+}
+
+/* The pauses grow over a slow link, too. */
+TimedTest(permit_doubt, is_asked_about_less_and_less_over_a_slow_link)
+{
+    static const int delays[] = {100, 400};
+    static const char *const names[] = {"doubtful0", "doubtful1"};
+    int times[2];
+    for (int i = 0; i < 2; i++) {
+        rlock_permit permit;
+        rlock_client *client = scene_client("timeout=3000&retryAttempts=0");
+        rlock_permit_semaphore *semaphore = permits_of(client, names[i]);
+        assert_ok(rlock_permit_semaphore_set_permits(semaphore, 5));
+        int rule = on_script(ACQUIRE, PROXY_CUT_BEFORE, 1); /* it never runs: nothing is found */
+        assert_status(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permit), RLOCK_UNAVAILABLE);
+        proxy_release(scene.proxy, rule);
+        rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = names[i], .amount = delays[i]});
+        pass_ms(600000);
+        times[i] = proxy_count(scene.proxy, rule, PROXY_SEEN);
+        proxy_release(scene.proxy, rule);
+    }
+    cr_assert(times[1] <= 2 * times[0] + 2, "%d times in ten minutes over a quick link, %d over a slow one", times[0], times[1]);
+}

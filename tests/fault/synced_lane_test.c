@@ -116,6 +116,28 @@ Test(synced_lane, waits_for_a_replica_that_has_come_back)
     cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
 }
 
+/* The server counted before the replica was back, and nobody has read its answer since. */
+TimedTest(synced_lane, relies_on_no_count_that_was_asked_for_long_ago)
+{
+    server_kill(fleet_node(lanes.fleet, 1));
+    await_replicas(0);
+    int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "replication", .times = 1});
+    lane_call call = {.lane = &lanes.synced, .words = {"INCR", "n"}, .limit_ms = 100};
+    lane_run(&call);
+    cr_assert(call.outcome == RLI_ABANDONED && proxy_count(lanes.proxy, rule, PROXY_ACTED) == 1, "%s",
+              outcome_word(call.outcome));
+    server_restart(fleet_node(lanes.fleet, 1));
+    fleet_follow(lanes.fleet, 1, 0);
+    await_replicas(1);
+    pass_ms(1500);
+    proxy_release(lanes.proxy, rule);
+    pass_ms(50);
+    call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+    cr_assert(call.outcome == RLI_ANSWERED && call.answer.synced == 1, "%d replicas have confirmed it",
+              call.answer.synced);
+    cr_assert(proxy_accepted(lanes.proxy) == 1, "it was asked on another connection");
+}
+
 /* Then it can only go by what the servers list. */
 Test(synced_lane, waits_for_those_it_is_told_of_where_the_server_does_not_count_them)
 {
