@@ -25,10 +25,19 @@
 /* The advice of the message before it, to give the user rights to the name, helps nobody: the trial made that up. */
 #define OWN_NAME "; or give the beginning of the names that the user may use: rlock doctor NAME"
 
-/* Has another owner try `lock`, which is taken, for `wait_ms`. Returns RLOCK_OK if it waited in vain, as it should. */
-static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)
+static rlock_status take(rlock *lock, int64_t wait_ms, rlock_cancel *cancel)
 {
-    rlock_status status = rlock_try_lock(other, wait_ms, LEASE_MS);
+    rlock_lock_options how = RLOCK_LOCK_OPTIONS_INIT;
+    how.wait_ms = wait_ms;
+    how.lease_ms = LEASE_MS;
+    how.cancel = cancel;
+    return rlock_lock_with(lock, &how);
+}
+
+/* Has another owner try `lock`, which is taken, for `wait_ms`. Returns RLOCK_OK if it waited in vain, as it should. */
+static rlock_status wait_in_vain(rlock *other, int64_t wait_ms, rlock_cancel *cancel)
+{
+    rlock_status status = take(other, wait_ms, cancel);
     if (status == RLOCK_OK) {
         status = rlock_unlock(other);
         return status == RLOCK_OK ? RLOCK_ALREADY_HELD : status; /* the lock let two in */
@@ -38,7 +47,7 @@ static rlock_status wait_in_vain(rlock *other, int64_t wait_ms)
 
 /* The same, but it tries again with a longer wait when the server answered late. `took_ms`: how long it took to acquire
  * the lock. */
-static rlock_status wait_for(rlock *lock, int64_t took_ms)
+static rlock_status wait_for(rlock *lock, int64_t took_ms, rlock_cancel *cancel)
 {
     int64_t late_ms = took_ms, wait_ms = WAIT_MS;
     rlock *other = rlock_for_owner(lock, 1);
@@ -49,7 +58,7 @@ static rlock_status wait_for(rlock *lock, int64_t took_ms)
     for (int round = 0; status == RLOCK_OK && late && round < ROUNDS; round++) { /* the lease outlasts them all */
         int64_t began_ms = rli_now_ms();
         wait_ms = rli_earlier(wait_ms + REQUESTS * late_ms, WAIT_MOST_MS);
-        status = wait_in_vain(other, wait_ms);
+        status = wait_in_vain(other, wait_ms, cancel);
         if (status == RLOCK_OK)
             status = rlock_is_locked(other, &locked); /* a server that stood still answers this late */
         late_ms = rli_now_ms() - began_ms - wait_ms;
@@ -60,15 +69,15 @@ static rlock_status wait_for(rlock *lock, int64_t took_ms)
 }
 
 /* Acquires, has another owner wait for `contended`, releases. *step: what failed, for rlock_last_error(). */
-static rlock_status try(rlock *lock, rlock *contended, const char **step)
+static rlock_status try(rlock *lock, rlock *contended, rlock_cancel *cancel, const char **step)
 {
     *step = "could not acquire";
     int64_t began_ms = rli_now_ms();
-    rlock_status status = rlock_try_lock(lock, 0, LEASE_MS);
+    rlock_status status = take(lock, 0, cancel);
     if (status != RLOCK_OK)
         return status;
     *step = "a wait failed";
-    status = wait_for(contended, rli_now_ms() - began_ms);
+    status = wait_for(contended, rli_now_ms() - began_ms, cancel);
     if (status != RLOCK_OK) {
         rlock_status freed = rlock_unlock(lock);
         (void)freed; /* the message is about the wait */
@@ -78,8 +87,9 @@ static rlock_status try(rlock *lock, rlock *contended, const char **step)
     return rlock_unlock(lock);
 }
 
-/* `named`: the user said what the name begins with. */
-static void try_kind(cli_findings *findings, rlock_client *client, const char *name, const cli_kind *kind, bool named)
+/* `named`: the user said what the name begins with. Returns false when the token has ended it. */
+static bool try_kind(cli_findings *findings, rlock_client *client, const char *name, const cli_kind *kind, bool named,
+                     rlock_cancel *cancel)
 {
     char subject[40];
     const char *step = "could not acquire";
@@ -87,29 +97,31 @@ static void try_kind(cli_findings *findings, rlock_client *client, const char *n
     /* Readers share the lock, so a writer waits. */
     const cli_kind *other = strcmp(kind->name, "read") == 0 ? kind_find("write") : kind;
     rlock *lock = kind->lock(client, name), *contended = other->lock(client, name);
-    rlock_status status = lock && contended ? try(lock, contended, &step) : RLOCK_INVALID;
+    rlock_status status = lock && contended ? try(lock, contended, cancel, &step) : RLOCK_INVALID;
     if (status == RLOCK_OK)
         finding(findings, FOUND_OK, "locks", subject, "acquired, waited for, released");
     else if (status == RLOCK_ALREADY_HELD)
         finding(findings, FOUND_PROBLEM, "locks", subject, "two owners held it at the same time");
-    else
+    else if (status != RLOCK_CANCELLED)
         finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s%s", step, rlock_last_error(),
                 strstr(rlock_last_error(), "NOPERM") && !named ? OWN_NAME : "");
     rlock_free(lock);
     rlock_free(contended);
+    return status != RLOCK_CANCELLED;
 }
 
-void trial_run(cli_findings *findings, rlock_client *client, const char *name)
+void trial_run(cli_findings *findings, rlock_client *client, const char *name, rlock_cancel *cancel)
 {
     static const char *const kinds[] = {"lock", "fair", "read", "write"};
     bool named = name != NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    bool goes_on = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && goes_on; i++) {
         char *own = NULL;
         if (asprintf(&own, "%s%s:%s", named ? name : "rlock:doctor:", rlock_client_id(client), kinds[i]) < 0) {
             finding(findings, FOUND_PROBLEM, "locks", "trial", "out of memory");
             return;
         }
-        try_kind(findings, client, own, kind_find(kinds[i]), named);
+        goes_on = try_kind(findings, client, own, kind_find(kinds[i]), named, cancel);
         free(own);
     }
 }

@@ -6,6 +6,7 @@
 #include "tests/integration/support/rights.h"
 #include "tests/integration/support/stage.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,4 +159,23 @@ Test(command_doctor, no_server_is_told_with_69)
     cr_assert(found.status == 69, "%d", found.status);
     cr_assert(strstr(found.err, "/no/server/here"), "%s", found.err);
     outcome_free(&found);
+}
+
+/* In the trial of the fair lock, whose waiters stand in a queue that nothing else would ever remove. */
+Test(command_doctor, leaves_nothing_when_a_signal_ends_it)
+{
+    proxy *between = proxy_start(stage.server);
+    char url[256];
+    snprintf(url, sizeof url, "unix://%s", proxy_socket(between));
+    for (int asked = 1; asked < 6; asked++) {
+        int rule = proxy_add(between, &(proxy_rule){.act = PROXY_NOTE, .text = ":fair"});
+        command *c = command_start(url, COMMAND("doctor"));
+        cr_assert(proxy_await(between, rule, PROXY_SEEN, asked, 20000));
+        command_signal(c, SIGINT);
+        cr_assert(command_wait(c, 20000) == 128 + SIGINT, "%s%s", command_out(c), command_err(c));
+        assert_no_keys();
+        proxy_release(between, rule);
+        command_free(c);
+    }
+    proxy_stop(between);
 }
