@@ -168,3 +168,40 @@ Test(sentinel_epoch, of_the_failover_goes_with_the_address)
     assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
     cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
 }
+
+/* They were set up for two masters, and no failover says which is the later one. */
+static rlock_client *client_of_two_masters(void)
+{
+    start_all();
+    set_up(late, 4, master, early);
+    set_up(early, 4, former, late);
+    rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&scanInterval=50",
+                                     impostor_port(late), impostor_port(early));
+    assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) == 1);
+    return client;
+}
+
+Test(sentinel_epoch, of_two_masters_keeps_the_present_one)
+{
+    rlock_client *client = client_of_two_masters();
+    impostor_note(late, IS_SILENT, 1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 5, SOON_MS), "the client does not ask it");
+    assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "it went to the other master without a failover");
+}
+
+/* Somebody has told the sentinels, one after the other, which server to watch. */
+Test(sentinel_epoch, of_two_masters_follows_most_of_the_sentinels)
+{
+    rlock_client *client = client_of_two_masters();
+    impostor_note(late, MASTER_PORT, impostor_port(former) - impostor_port(master));
+    for (int i = 0; impostor_noted(former, SCRIPTS) == 0; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        int64_t asked = impostor_noted(late, ASKED);
+        cr_assert(impostor_await(late, ASKED, asked + 1, SOON_MS), "the client does not ask it");
+        assert_ok(rlock_try_lock(lock_of(client, name), 0, SOON_MS));
+        cr_assert(i < 1000, "it stays with the former master");
+    }
+}

@@ -29,7 +29,7 @@ typedef struct heard {
 
 /* A sentinel's answer about the master. */
 typedef struct saying {
-    char host[256];
+    char host[RLI_SENTINEL_HOST];
     int port;
     uint64_t epoch; /* raised by each failover: a sentinel with a lower one does not know about the last failover */
     rli_node *by;   /* the sentinel */
@@ -206,14 +206,38 @@ static void listen_to_all(rli_topology *topology)
     }
 }
 
+static bool is_at(const saying *said, const char *host, int port)
+{
+    return said->port == port && strcmp(said->host, host) == 0;
+}
+
+/* Whether it names the master that was followed last. Also if none was. */
+static bool names_present(const rli_topology *topology, const saying *said)
+{
+    return topology->master_port == 0 || is_at(said, topology->master_host, topology->master_port);
+}
+
+static rlock_status check_address(const rli_topology *topology, const saying *said)
+{
+    if (rli_nodes_may_be_at(said->host, strlen(said->host), said->port))
+        return RLOCK_OK;
+    char shown[RLI_NAME_SHOWN];
+    return rli_fail(
+        RLOCK_SERVER,
+        "the sentinel at %s says that the master \"%.60s\" is at host \"%s\", port %d, which is no address; check "
+        "SENTINEL MASTER there",
+        said->by->address.text, topology->settings->master_name, rli_show_name(said->host, shown), said->port);
+}
+
 /* Believes a sentinel only if the server that it names confirms its role: that server may not know yet that it is the
  * master. */
 static rlock_status follow(rli_topology *topology, rli_operation *op, const saying *said)
 {
     rli_node *node;
     bool master = false;
-    rlock_status status = rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port,
-                                            NULL, &node);
+    rlock_status status = check_address(topology, said);
+    if (status == RLOCK_OK)
+        status = rli_topology_meet(topology, &topology->nodes, said->host, strlen(said->host), said->port, NULL, &node);
     if (status != RLOCK_OK)
         return status;
     rli_topology_begin_naming(topology, &topology->nodes);
@@ -234,22 +258,64 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
                         "REPLICAOF",
                         node->address.text, topology->settings->master_name);
     topology->epoch = said->epoch;
+    memcpy(topology->master_host, said->host, sizeof said->host);
+    topology->master_port = said->port;
     rli_topology_set_server(topology, 0, 0, node);
     return RLOCK_OK;
 }
 
+/* How many addresses the sentinels may name in one round; others are not counted. */
+#define ADDRESSES_MOST 8
+
 /* The results of one round so far. */
 typedef struct survey {
-    saying newest;        /* the answer with the highest epoch */
+    /* What was said with the highest epoch, each address once, and by how many sentinels. */
+    saying said[ADDRESSES_MOST];
+    int votes[ADDRESSES_MOST], addresses;
     int answered, known;  /* how many sentinels answered; how many are known */
     rlock_status trouble; /* status of a failed answer */
     char why[300];
 } survey;
 
-/* Whether one answer suffices: it has a higher epoch than was known before, or the same one while nothing is wrong. */
+/* Whether one answer suffices: it has a higher epoch than was known before, or the same one and the same master while
+ * nothing is wrong. */
 static bool is_enough(const rli_topology *topology, const saying *said)
 {
-    return said->epoch > topology->epoch || (said->epoch == topology->epoch && !topology->troubled);
+    return said->epoch > topology->epoch ||
+           (said->epoch == topology->epoch && !topology->troubled && names_present(topology, said));
+}
+
+static void count(survey *found, const saying *said)
+{
+    int i = 0;
+    if (found->addresses > 0 && said->epoch < found->said[0].epoch)
+        return;
+    if (found->addresses > 0 && said->epoch > found->said[0].epoch)
+        found->addresses = 0;
+    while (i < found->addresses && !is_at(said, found->said[i].host, found->said[i].port))
+        i++;
+    if (i == ADDRESSES_MOST)
+        return;
+    if (i == found->addresses) {
+        found->said[i] = *said;
+        found->votes[i] = 0;
+        found->addresses++;
+    }
+    found->votes[i]++;
+}
+
+/* Returns what most of those say that know the last failover. They agree, unless somebody has set them up for different
+ * masters. Among as many votes each, the present master wins: two that disagree must not lead the client to and fro. */
+static const saying *elect(const rli_topology *topology, const survey *found)
+{
+    int best = 0;
+    for (int i = 1; i < found->addresses; i++) {
+        bool wins = found->votes[i] > found->votes[best] ||
+                    (found->votes[i] == found->votes[best] && names_present(topology, &found->said[i]) &&
+                     !names_present(topology, &found->said[best]));
+        best = wins ? i : best;
+    }
+    return &found->said[best];
 }
 
 /* Asks one sentinel. True: its answer suffices. */
@@ -267,8 +333,8 @@ static bool ask_one(rli_topology *topology, rli_operation *op, rli_node *sentine
     }
     if (status != RLOCK_OK)
         return false;
-    if (found->answered++ == 0 || said.epoch > found->newest.epoch)
-        found->newest = said;
+    found->answered++;
+    count(found, &said);
     return is_enough(topology, &said);
 }
 
@@ -318,14 +384,29 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
     return has;
 }
 
-/* Whether the sentinels that answered, with a lower epoch than was known before, are cut off from the others. They are
- * not if the sentinels were set up anew: either most of them say so, or no former one has answered for
- * long and the newest answer comes from a sentinel with a quorum. */
-static bool is_cut_off(rli_topology *topology, rli_operation *op, const survey *found)
+/* Whether what was elected leads back to a former master, or without a failover to another one, and is not to be
+ * believed: those that answered may be cut off from the others, or set up for another master. They are believed if the
+ * sentinels were set up anew: either most of them say so, or no former one has answered for long and the answer comes
+ * from a sentinel with a quorum. */
+static bool is_doubtful(rli_topology *topology, rli_operation *op, const survey *found, const saying *elected)
 {
-    if (found->newest.epoch >= topology->epoch || 2 * found->answered > found->known)
+    bool former = elected->epoch < topology->epoch;
+    int votes = former ? found->answered : found->votes[elected - found->said];
+    if (elected->epoch > topology->epoch || (!former && names_present(topology, elected)) || 2 * votes > found->known)
         return false;
-    return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, found->newest.by);
+    return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, elected->by);
+}
+
+static rlock_status doubt(const rli_topology *topology, const saying *elected)
+{
+    char shown[RLI_NAME_SHOWN];
+    if (elected->epoch < topology->epoch)
+        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer do not know of the last failover");
+    return rli_fail(RLOCK_UNAVAILABLE,
+                    "the sentinel at %s names another master of \"%.60s\" than was used so far, without a failover: "
+                    "\"%s\", port %d; check that all sentinels monitor the same one",
+                    elected->by->address.text, topology->settings->master_name, rli_show_name(elected->host, shown),
+                    elected->port);
 }
 
 static rlock_status look(rli_topology *topology, rli_operation *op)
@@ -343,11 +424,12 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
     if (found.answered == 0)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
-    if (is_cut_off(topology, op, &found))
-        return rli_fail(RLOCK_UNAVAILABLE, "the sentinels that answer do not know of the last failover");
-    meet_others(topology, op, found.newest.by);
+    const saying *elected = elect(topology, &found);
+    if (is_doubtful(topology, op, &found, elected))
+        return doubt(topology, elected);
+    meet_others(topology, op, elected->by);
     listen_to_all(topology);
-    return follow(topology, op, &found.newest);
+    return follow(topology, op, elected);
 }
 
 static bool take_all(rli_topology *topology)

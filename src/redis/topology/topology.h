@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RLI_SENTINEL_HOST 256 /* the longest host name that a sentinel says, with its end */
+
 typedef struct rli_topology rli_topology;
 
 /* Discovery: how one kind of topology finds out which server serves what (single.c, sentinel.c, cluster.c,
@@ -67,6 +69,9 @@ struct rli_topology {
     uint64_t epoch;
     /* since when all answers have come from servers that are not believed; 0: others do answer */
     int64_t disbelieved_since_ms;
+    /* sentinel.c: where the master is that was followed last, as sentinels say it; port 0: none was */
+    char master_host[RLI_SENTINEL_HOST];
+    int master_port;
     rli_node *asked;            /* cluster.c: the node whose map was used last */
     struct rli_host_name *name; /* host_name.c: the addresses of a node's host name */
     bool pubsub_mode_is_chosen; /* cluster_pubsub_mode.c: pubsub_mode has been chosen once */
