@@ -27,13 +27,14 @@ static bool has_departed(const rli_engine *engine)
 
 #define LONG_AGO_MS (INT64_MIN / 2)
 
-/* In the order of their numbers; but what may not be released yet keeps its time. The watchdog is woken once. */
+/* The latest first, for which least was done so far; but what may not be released yet keeps its time. The watchdog is
+ * woken once. */
 static void make_due(rli_engine *engine, rli_session *session)
 {
     if (rli_now_ms() < session->cold->release_from_ms)
         return;
     rli_timer_heap_expect(&engine->timers, LONG_AGO_MS);
-    rli_timer_heap_set(&engine->timers, &session->timer, LONG_AGO_MS + (int64_t)session->number);
+    rli_timer_heap_set(&engine->timers, &session->timer, LONG_AGO_MS / 2 - (int64_t)session->number);
 }
 
 /* Has all that is in doubt given back now, as soon as that may be. Returns whether there is any. */
