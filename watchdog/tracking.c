@@ -208,16 +208,6 @@ static void tend_node(tending *tend, rli_node *node, bool there)
 
 /* --- all servers --- */
 
-static bool ref(rli_topology *topology, rli_node *node)
-{
-    pthread_mutex_lock(&topology->mutex);
-    bool there = atomic_load(&node->in_service);
-    if (there)
-        rli_node_ref(node);
-    pthread_mutex_unlock(&topology->mutex);
-    return there;
-}
-
 void rli_tracking_tend(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
@@ -233,7 +223,7 @@ void rli_tracking_tend(rli_watchdog *watchdog)
     watch->changed = watch->overflowed = watch->rereads = false;
     rli_engine_unlock(engine);
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));) {
-        bool there = ref(topology, node);
+        bool there = rli_topology_ref(topology, node);
         if (rereads && there)
             reread(&node->tracking, RLI_REREAD_OLD);
         tend_node(&tend, node, there);

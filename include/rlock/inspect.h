@@ -163,6 +163,9 @@ typedef struct rlock_server {
     /* How far the server's clock is ahead of the clock of this machine, ms, and how far that may be wrong, because the
      * question took time on its way. RLOCK_NO_CLOCK: the server refused to tell. */
     int64_t clock_ahead_ms, clock_error_ms;
+    /* Where the sentinels say that the master is: for each a line of its own address, a space, the master's host, a
+     * space and its port; of one that does not say it, its own address alone. NULL: there are no sentinels. */
+    const char *sentinels;
 } rlock_server;
 
 #define RLOCK_NO_CLOCK INT64_MIN

@@ -291,6 +291,33 @@ static void check_clients(const subject *self)
         FOUND(FOUND_OK, "connections", "%" PRId64 " of at most %" PRId64, clients, most);
 }
 
+/* Sentinels that were set up for different masters know of no failover, so a client believes whom it asks. */
+static void check_sentinels(const subject *self, const char *sentinels)
+{
+    char master[VALUE_SIZE] = "", who[VALUE_SIZE] = "";
+    int count = 0;
+    for (const char *line = sentinels; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        int length = (int)strcspn(line, "\n"), own = (int)strcspn(line, " \n");
+        const char *said = line + own + 1;
+        count++;
+        if (own == length) {
+            FOUND(FOUND_WARNING, "sentinels", "%.*s does not say where the master is", own, line);
+        } else if (!*master) {
+            snprintf(master, sizeof master, "%.*s", length - own - 1, said);
+            snprintf(who, sizeof who, "%.*s", own, line);
+        } else if ((int)strlen(master) != length - own - 1 || strncmp(master, said, strlen(master)) != 0) {
+            FOUND(
+                FOUND_PROBLEM, "sentinels",
+                "%s says that the master is at %s, %.*s says at %.*s: clients lock at different servers; see \"sentinel "
+                "monitor\" in the configuration of each",
+                who, master, own, line, length - own - 1, said);
+            return;
+        }
+    }
+    if (count)
+        FOUND(FOUND_OK, "sentinels", "the %d that are known name %s", count, master);
+}
+
 void check_server(cli_findings *findings, const rlock_server *server)
 {
     const subject about = {
@@ -308,4 +335,5 @@ void check_server(cli_findings *findings, const rlock_server *server)
     }
     check_clock(self, server);
     check_buffers(self);
+    check_sentinels(self, server->sentinels);
 }

@@ -1,6 +1,7 @@
 /* Discovery: the master is found through whatever sentinel answers, and where it is not, the message says
  * which server is wrong and what to do. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/command_process.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/support/sentinel.h"
@@ -44,13 +45,13 @@ static int port_of(int number)
 
 __attribute__((format(printf, 2, 3))) static void tell(server *to, const char *format, ...)
 {
-    char command[200];
+    char line[200];
     va_list args;
     va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    redisReply *reply = server_command(to, command);
-    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", command, reply->str);
+    redisReply *reply = server_command(to, line);
+    cr_assert(reply->type != REDIS_REPLY_ERROR, "%s: %s", line, reply->str);
     freeReplyObject(reply);
 }
 
@@ -241,6 +242,25 @@ Test(sentinel_discovery, names_the_replica_that_the_sentinels_call_the_master)
 }
 
 /* --- passwords --- */
+
+/* One that was set up for another master, as each would be for its own host. */
+Test(sentinel_discovery, of_two_masters_is_a_problem_that_the_doctor_sees)
+{
+    server *another = server_start();
+    char url[256], names[64];
+    snprintf(url, sizeof url, "redis-sentinel://127.0.0.1:%d?masterName=" SENTINEL_MASTER, port_of(0));
+    outcome found = command_outcome(url, COMMAND("doctor"));
+    cr_assert(found.status == 0 && strstr(found.out, "sentinels: the 3 that are known name 127.0.0.1 "), "%s%s", found.out,
+              found.err);
+    outcome_free(&found);
+    tell(sentinel_node(own, 2), "SENTINEL REMOVE " SENTINEL_MASTER);
+    tell(sentinel_node(own, 2), "SENTINEL MONITOR " SENTINEL_MASTER " 127.0.0.1 %d 2", server_port(another));
+    found = command_outcome(url, COMMAND("doctor"));
+    snprintf(names, sizeof names, "127.0.0.1:%d says at 127.0.0.1 %d: clients lock at", port_of(2), server_port(another));
+    cr_assert(found.status == 1 && strstr(found.out, "problem: ") && strstr(found.out, names), "%s%s", found.out, found.err);
+    outcome_free(&found);
+    server_stop(another);
+}
 
 TestSuite(sentinel_login, .fini = close_own);
 

@@ -84,10 +84,45 @@ static rlock_status read_settings(char **settings, rli_node *node, rli_operation
     return status == RLOCK_NO_MEMORY ? rli_fail(RLOCK_NO_MEMORY, "out of memory for a server's settings") : status;
 }
 
-static rlock_status examine(rli_node *node, rli_operation *op, rlock_server_fn *fn, void *arg)
+/* Writes where one sentinel says that the master is. One that does not answer is no failure. */
+static void write_sentinel(FILE *out, rli_node *sentinel, const char *master_name, rli_operation *op)
+{
+    redisReply *reply;
+    const char *const words[] = {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", master_name, NULL};
+    fputs(sentinel->address.text, out);
+    if (rli_servers_ask(sentinel, op, words, &reply) == RLOCK_OK) {
+        if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 && reply->element[0]->str &&
+            reply->element[1]->str)
+            fprintf(out, " %s %s", reply->element[0]->str, reply->element[1]->str);
+        freeReplyObject(reply);
+    }
+    fputc('\n', out);
+}
+
+/* *sentinels stays NULL where there are none. */
+static rlock_status read_sentinels(char **sentinels, rli_topology *topology, rli_operation *op)
+{
+    size_t length;
+    if (topology->settings->mode != RLI_SENTINEL)
+        return RLOCK_OK;
+    FILE *out = open_memstream(sentinels, &length);
+    for (rli_node *node = NULL; out && (node = rli_nodes_next_of_all(&topology->sentinels, node));) {
+        if (rli_nodes_is_current(&topology->sentinels, node) && rli_topology_ref(topology, node)) {
+            write_sentinel(out, node, topology->settings->master_name, op);
+            rli_node_unref(node);
+        }
+    }
+    bool failed = !out || ferror(out);
+    if ((out && fclose(out) != 0) || failed)
+        return rli_fail(RLOCK_NO_MEMORY, "out of memory for what the sentinels say");
+    return RLOCK_OK;
+}
+
+static rlock_status examine(rli_node *node, const char *sentinels, rli_operation *op, rlock_server_fn *fn, void *arg)
 {
     char *info = NULL, *settings = NULL;
-    rlock_server server = {.size = sizeof server, .address = node->address.text, .clock_ahead_ms = RLOCK_NO_CLOCK};
+    rlock_server server = {
+        .size = sizeof server, .address = node->address.text, .clock_ahead_ms = RLOCK_NO_CLOCK, .sentinels = sentinels};
     rlock_status status = read_info(&info, node, op);
     if (status == RLOCK_OK)
         status = read_settings(&settings, node, op);
@@ -107,6 +142,7 @@ rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg)
     rlock_status status = rli_client_check(client);
     rli_operation op;
     rli_servers servers;
+    char *sentinels = NULL;
     if (status == RLOCK_OK && !fn)
         status = rli_fail(RLOCK_INVALID, "the function for the servers must not be NULL");
     if (status == RLOCK_OK)
@@ -114,8 +150,11 @@ rlock_status rlock_examine(rlock_client *client, rlock_server_fn *fn, void *arg)
     if (status != RLOCK_OK)
         return status;
     status = rli_servers_list(&servers, &client->topology, &op);
+    if (status == RLOCK_OK)
+        status = read_sentinels(&sentinels, &client->topology, &op);
     for (size_t i = 0; status == RLOCK_OK && i < servers.count; i++)
-        status = examine(servers.all[i], &op, fn, arg);
+        status = examine(servers.all[i], sentinels, &op, fn, arg);
+    free(sentinels);
     rli_servers_clear(&servers);
     rli_operation_end(&op);
     return status;

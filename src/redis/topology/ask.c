@@ -33,6 +33,16 @@ static int64_t patience_ms(const rli_topology *topology)
     return topology->patient && share_ms > ASK_MS ? share_ms : ASK_MS;
 }
 
+bool rli_topology_ref(rli_topology *topology, rli_node *node)
+{
+    pthread_mutex_lock(&topology->mutex);
+    bool there = atomic_load(&node->in_service);
+    if (there)
+        rli_node_ref(node);
+    pthread_mutex_unlock(&topology->mutex);
+    return there;
+}
+
 rlock_status rli_topology_ask(rli_topology *topology, rli_operation *op, rli_node *node, const char *const words[],
                               redisReply **reply)
 {
