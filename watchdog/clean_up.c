@@ -42,7 +42,9 @@ void rli_clean_up_wait(rli_watchdog *watchdog, rli_timer *timer)
 int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog)
 {
     const rli_clean_ups *waiting = &watchdog->clean_ups;
-    return waiting->first || waiting->permits ? waiting->after_ms : RLI_NEVER;
+    if (!waiting->first && !waiting->permits)
+        return RLI_NEVER;
+    return watchdog->engine->closes_ms ? 0 : waiting->after_ms; /* close does not wait long enough for the pause */
 }
 
 rli_session *rli_clean_up_next(rli_watchdog *watchdog)

@@ -104,13 +104,13 @@ static rli_release_outcome outcome_of(const compensation *self, const char **unh
 
 /* Returns when to send the next round. While none is answered, the last one is sent just before the end: the server may
  * stand still for nearly that long. An unheard head is notified once more when its time has come. */
-static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling)
+static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling, bool again)
 {
     cold->pause_ms = rli_clean_up_pause(cold->pause_ms, answered);
     int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
     if (!answered && rli_now_ms() < last_ms)
         next_ms = rli_earlier(next_ms, last_ms);
-    if (answered && cold->not_given_back)
+    if (again)
         next_ms = rli_now_ms();
     if (!cold->unheard || (telling && !answered))
         return next_ms;
@@ -120,11 +120,11 @@ static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling)
     return tell_ms < next_ms || next_ms >= cold->release_until_ms ? tell_ms : next_ms;
 }
 
-/* `telling`: the round was to notify an unheard head. */
-static void go_on(rli_engine *engine, rli_session *session, bool answered, bool telling)
+/* `telling`: the round was to notify an unheard head. `again`: departure has asked for another one meanwhile. */
+static void go_on(rli_engine *engine, rli_session *session, bool answered, bool telling, bool again)
 {
     rli_cold_fields *cold = session->cold;
-    int64_t next_ms = next_time(cold, answered, telling);
+    int64_t next_ms = next_time(cold, answered, telling, again);
     if (next_ms < cold->release_until_ms) {
         rli_timer_heap_set(&engine->timers, &session->timer, next_ms);
     } else if (cold->async_release) {
@@ -185,7 +185,8 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     rli_clean_up_note(watchdog, answered, began_ms);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
-    if (answered && departing == engine->departing)
+    bool again = departing != engine->departing && !cold->only_tells;
+    if (answered && !again)
         rli_departure_wait_no_more(engine, &cold->not_given_back);
     /* If the head is the same as before, it keeps the time at which it was first found. */
     bool same = unheard && cold->unheard && strcmp(unheard, cold->unheard) == 0;
@@ -195,5 +196,5 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
                 rli_async_release_apply_retry(engine, session, round.released, outcome, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
-        go_on(engine, session, answered, telling);
+        go_on(engine, session, answered, telling, again);
 }

@@ -62,6 +62,7 @@ void rli_permits_give_back(rli_watchdog *watchdog)
 {
     rli_engine *engine = watchdog->engine;
     rli_doubtful_permits *in_doubt = rli_permits_in_doubt_take(engine);
+    rli_departure_wait_for(engine, &in_doubt->not_given_back); /* which does not find it meanwhile */
     bool departing = engine->departing;
     int64_t began_ms = rli_now_ms(), answer_by_ms = rli_clean_up_answer_by(watchdog);
     rli_engine_unlock(engine);
@@ -73,16 +74,15 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     in_doubt->no_answer = !answered;
     rli_clean_up_note(watchdog, answered, began_ms);
     plan(in_doubt, answered);
-    if (departing != engine->departing)
-        rli_departure_wait_for(engine, &in_doubt->not_given_back);
-    else if (answered)
+    bool again = departing != engine->departing; /* departure asks for it once more */
+    if (answered && !again)
         rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
     if (is_over(in_doubt, found)) {
         rli_departure_wait_no_more(engine, &in_doubt->not_given_back);
         rli_doubtful_permits_free(in_doubt);
         return;
     }
-    if (answered && in_doubt->not_given_back)
+    if (again)
         in_doubt->at_ms = rli_now_ms();
     rli_permits_in_doubt_put_back(engine, in_doubt);
 }

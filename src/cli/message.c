@@ -7,11 +7,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 1024
@@ -42,6 +44,15 @@ static bool takes_more(void)
     return ready > 0;
 }
 
+/* Opens stderr anew so that it does not block; -1: it never does. Otherwise whoever shares a pipe or a terminal may fill
+ * it between poll() and write(), which would then wait for ever. */
+static int open_unblocked(void)
+{
+    struct stat of;
+    bool blocks = fstat(STDERR_FILENO, &of) == 0 && (S_ISFIFO(of.st_mode) || S_ISCHR(of.st_mode));
+    return blocks ? open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+}
+
 /* Writes the line at once: the command shares this stderr. If nobody reads it, because the terminal was stopped with
  * Ctrl-S, or a pager stands still, the line is dropped: rlock may hold a lock, or has lost one and must end the
  * command. A pipe that takes something takes PIPE_BUF bytes. */
@@ -51,8 +62,13 @@ static void write_line(char *line, size_t length)
         length = PIPE_BUF;
         line[length - 1] = '\n';
     }
-    if (takes_more() && write(STDERR_FILENO, line, length) < 0)
-        return; /* there is nowhere to say it */
+    if (!takes_more())
+        return;
+    int own_fd = open_unblocked();
+    ssize_t written = write(own_fd < 0 ? STDERR_FILENO : own_fd, line, length);
+    (void)written; /* there is nowhere to say it */
+    if (own_fd >= 0)
+        close(own_fd);
 }
 
 void complain(const char *format, ...)

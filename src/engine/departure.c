@@ -6,6 +6,9 @@
 #include "engine/engine.h"
 #include "engine/session.h"
 
+/* How long to pause while another thread reads the answers to requests in doubt. */
+#define PAUSE_MS 2
+
 void rli_departure_wait_for(rli_engine *engine, bool *not_given_back)
 {
     engine->not_given_back += !*not_given_back;
@@ -55,16 +58,26 @@ static bool give_back(rli_engine *engine)
     return any;
 }
 
+static void rest(rli_engine *engine)
+{
+    rli_engine_lock(engine);
+    rli_engine_await(engine, &engine->departed, rli_after_ms(PAUSE_MS));
+    rli_engine_unlock(engine);
+}
+
 void rli_departure_await(rli_engine *engine, int64_t until_ms)
 {
     int64_t now_ms = rli_now_ms();
     rli_engine_lock(engine);
     bool any = give_back(engine) || !has_departed(engine);
     engine->closes_ms = until_ms;
+    rli_timer_heap_expect(&engine->timers, now_ms); /* what waits in line is due now, too */
     rli_engine_unlock(engine);
     if (!any)
         return;
-    rli_topology_collect(engine->topology, now_ms + (until_ms - now_ms) / 2);
+    int64_t half_ms = now_ms + (until_ms - now_ms) / 2;
+    while (rli_topology_collect(engine->topology, half_ms) && rli_now_ms() < half_ms)
+        rest(engine); /* another thread reads there */
     rli_engine_lock(engine);
     engine->departing = true;
     give_back(engine);

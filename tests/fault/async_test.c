@@ -6,6 +6,7 @@
 #include "tests/support/event.h"
 #include "tests/support/memory.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -117,6 +118,53 @@ RealTest(async, times_out_on_a_silent_server)
     assert_words(asks.error, NAME, "3 attempts");
     proxy_pass(scene.proxy, true, true);
     assert_ok(called_unlock(scene.client, lock, 1));
+}
+
+/* One of two calls on a connection hears READONLY, so the connection takes no more requests; the other one is cancelled,
+ * or waits on. Its answer, when it comes, is read: the descriptor does not stay readable. */
+static void read_on_an_old_connection(bool cancels)
+{
+    rlock_client *client = scene_client(QUICK "&connectionPoolSize=1&timeout=20000");
+    rlock *first = lock_of(client, "first"), *second = lock_of(client, "second");
+    rlock_lock_options options = called_options(1, 0);
+    called one = {0}, other = {0};
+    int wakes = 0;
+    assert_ok(called_lock(client, first, 1, 0));
+    assert_ok(called_unlock(client, first, 1));
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    int rule = on_text("second", PROXY_HOLD_REPLY, 1), asked = on_text("first", PROXY_NOTE, 0);
+    assert_ok(rlock_lock_async(first, &options, called_note, &one));
+    options.cancel = rlock_cancel_new();
+    assert_ok(rlock_lock_async(second, &options, called_note, &other));
+    while (!proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 1) || !proxy_await(scene.proxy, asked, PROXY_SEEN, 2, 1))
+        called_process_for(client, 1); /* the first is asked for again, elsewhere */
+    if (cancels) {
+        rlock_cancel_fire(options.cancel);
+        assert_status(called_await(client, &other), RLOCK_CANCELLED);
+    }
+    proxy_release(scene.proxy, rule);
+    for (int i = 0; i < 300; i++) {
+        struct pollfd descriptor = {rlock_client_fd(client), POLLIN, 0};
+        bool readable = poll(&descriptor, 1, 2) > 0;
+        wakes += readable;
+        if (readable)
+            assert_ok(rlock_client_process(client));
+    }
+    cr_assert(wakes < 200, "it woke %d times of 300", wakes);
+    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+    called_await(client, &one);
+    called_await(client, &other);
+    rlock_cancel_free(options.cancel);
+}
+
+RealTest(async, reads_what_is_abandoned_on_an_old_connection)
+{
+    read_on_an_old_connection(true);
+}
+
+RealTest(async, reads_what_is_awaited_on_an_old_connection)
+{
+    read_on_an_old_connection(false);
 }
 
 /* --- memory --- */

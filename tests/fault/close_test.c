@@ -256,3 +256,102 @@ TimedTest(closing_watchdog, ends_when_the_answer_of_a_slow_server_comes)
     assert_between(now_ms() - since_ms, 0, 800); /* the first answer was not awaited, and half a second later the next one is */
     assert_no_keys();
 }
+
+static rlock_status close_it(void *client)
+{
+    scene_close_client(client);
+    return RLOCK_OK;
+}
+
+/* Cancelled while its request, which `rule` keeps, is under way. */
+static void cancel_acquire(rlock *lock, int rule)
+{
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor *asker = actor_start();
+    actor_begin_with(asker, lock, &options);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    actor_end(asker);
+    rlock_cancel_free(options.cancel);
+}
+
+/* It is answered first that there is nothing to give back; another thread waits on the connection on which the request is
+ * stuck, and reads there. */
+TimedTest(closing, gives_back_what_comes_while_another_thread_reads)
+{
+    rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
+    rlock *lock = lock_of(client, NAME);
+    int rule = on_text(NAME, PROXY_HOLD_REQUEST, 1);
+    cancel_acquire(lock, rule);
+    actor *reader = actor_start(), *closer = actor_start();
+    actor_begin_lock(reader, lock_of(client, "another"));
+    cr_assert(actor_asleep(reader, 5000));
+    pass_ms(700);
+    actor_begin(closer, close_it, client);
+    pass_ms(100);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(closer, 5000));
+    (void)actor_finish(reader, 5000);
+    cr_assert(server_integer(stage.server, "EXISTS " NAME) == 0, "it is held by nobody");
+    actor_end(reader);
+    actor_end(closer);
+}
+
+typedef struct permit_ask {
+    rlock_permit_semaphore *semaphore;
+    rlock_permit_options options;
+    rlock_permit permit;
+} permit_ask;
+
+static rlock_status ask_for_permit(void *arg)
+{
+    permit_ask *self = arg;
+    return rlock_permit_semaphore_acquire_with(self->semaphore, 1, &self->options, &self->permit);
+}
+
+/* The second round of giving them back is under way, and the first was answered. */
+TimedTest(closing, gives_back_permits_that_come_during_a_round)
+{
+    rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
+    permit_ask ask = {.semaphore = semaphore, .options = RLOCK_PERMIT_OPTIONS_INIT};
+    actor *asker = actor_start(), *closer = actor_start();
+    int left = 0;
+    ask.options.cancel = rlock_cancel_new();
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
+    int rule = on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REQUEST, 1);
+    int undone = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .skip = 1, .amount = 50,
+                                                      .text = rli_script_permit_semaphore_undo.sha1[RLI_COUNTED]});
+    actor_begin(asker, ask_for_permit, &ask);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    rlock_cancel_fire(ask.options.cancel);
+    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    cr_assert(proxy_await(scene.proxy, undone, PROXY_ACTED, 1, 5000));
+    actor_begin(closer, close_it, client);
+    pass_ms(100);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(closer, 5000));
+    rlock_permit_semaphore *others = rlock_get_permit_expirable_semaphore(stage.other, NAME);
+    assert_ok(rlock_permit_semaphore_available_permits(others, &left));
+    cr_assert(left == 5, "%d of 5 permits are left", left);
+    rlock_permit_semaphore_free(others);
+    rlock_permit_semaphore_free(semaphore);
+    rlock_cancel_free(ask.options.cancel);
+    actor_end(asker);
+    actor_end(closer);
+}
+
+/* After an unanswered round there is a pause, for which close has no time. */
+TimedTest(closing, gives_back_what_is_in_doubt_at_once_after_an_unanswered_round)
+{
+    rlock_client *client = scene_client("timeout=300&retryAttempts=0");
+    on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
+    int rule = on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_try_lock(lock_of(client, NAME), 0, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    pass_ms(20);
+    scene_close_client(client);
+    assert_no_keys();
+}

@@ -309,19 +309,24 @@ bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, rli_p
     return posted;
 }
 
+/* Reads what has come for requests on `pipe` (NULL: none) that no thread waits for. Mutex held on entry and return. */
+static void collect(rli_pipeline *pipeline, rli_pipe *pipe, int64_t until_ms)
+{
+    if (!pipe || !rli_pipe_is_unattended(pipe))
+        return;
+    rli_pipe_ref(pipe);
+    tend(pipeline, pipe, rli_pipe_is_unattended, until_ms);
+    if (rli_pipe_is_unattended(pipe) && rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
+        rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
+    rli_pipe_unref(pipe);
+}
+
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms)
 {
     pthread_mutex_lock(&pipeline->mutex);
-    rli_pipe *pipe = pipeline->pipe;
-    if (pipe && rli_pipe_is_unattended(pipe)) {
-        rli_pipe_ref(pipe);
-        tend(pipeline, pipe, rli_pipe_is_unattended, until_ms);
-        if (rli_pipe_is_unattended(pipe) &&
-            rli_pipe_silent_since(pipe) <= rli_now_ms() - pipeline->settings->timeout_ms)
-            rli_pipeline_drop_pipe(pipeline, pipe, RLI_TIMED_OUT);
-        rli_pipe_unref(pipe);
-        rli_pipeline_drop_left(pipeline);
-    }
+    collect(pipeline, pipeline->dropped, until_ms);
+    collect(pipeline, pipeline->pipe, until_ms);
+    rli_pipeline_drop_left(pipeline);
     bool left = (pipeline->pipe && rli_pipe_is_unattended(pipeline->pipe)) ||
                 (pipeline->dropped && rli_pipe_is_unattended(pipeline->dropped));
     pthread_mutex_unlock(&pipeline->mutex);

@@ -125,8 +125,8 @@ void rli_pipeline_lead(const rli_lead *lead, const rli_operation *op, int64_t de
  * replica acknowledgement. Any thread. */
 bool rli_pipeline_post(rli_pipeline *pipeline, const rli_command *command, struct rli_pending *pending,
                        uint64_t *run_id);
-/* Reads the answers to posted and async requests that arrive until `until_ms`, unless another thread reads them. Drops
- * the connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
+/* Reads the answers to requests for which no thread waits that arrive until `until_ms`, unless another thread reads.
+ * Drops the connection if one did not arrive within the timeout. Returns whether any are still missing. Any thread. */
 bool rli_pipeline_collect(rli_pipeline *pipeline, int64_t until_ms);
 /* Sends what async requests have queued, as far as the connection has room, unless another thread sends. Any thread. */
 void rli_pipeline_flush(rli_pipeline *pipeline);

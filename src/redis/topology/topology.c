@@ -70,10 +70,12 @@ bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
     return node && atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0;
 }
 
-void rli_topology_collect(rli_topology *topology, int64_t until_ms)
+bool rli_topology_collect(rli_topology *topology, int64_t until_ms)
 {
+    bool more = false;
     for (rli_node *node = NULL; (node = rli_nodes_next_of_all(&topology->nodes, node));)
-        rli_node_collect(node, until_ms);
+        more |= rli_node_collect(node, until_ms);
+    return more;
 }
 
 /* No longer: while one attempt is under way, to a server that was stopped perhaps, nobody else begins another. */

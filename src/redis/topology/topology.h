@@ -129,8 +129,9 @@ bool rli_topology_follow_ask(rli_topology *topology, unsigned slot, rli_node *fr
 bool rli_topology_is_migrating(const rli_topology *topology);
 /* Requests a discovery round soon: something failed that a change would explain. */
 void rli_topology_suspect(rli_topology *topology);
-/* Reads the answers to posted and async requests, at all nodes, that arrive until `until_ms`. */
-void rli_topology_collect(rli_topology *topology, int64_t until_ms);
+/* Reads the answers to requests for which no thread waits, at all nodes, that arrive until `until_ms`. Returns whether
+ * any are still missing; where another thread reads, it may return so earlier. */
+bool rli_topology_collect(rli_topology *topology, int64_t until_ms);
 /* Has the background connection to the server of that key made, unless it is there, and does not wait for it. */
 void rli_topology_connect_background(rli_topology *topology, const char *key, size_t length);
 /* Calls rli_pipeline_flush and rli_pipeline_watch on all pipelines that take async requests. */
