@@ -44,8 +44,8 @@ static bool takes_more(void)
     return ready > 0;
 }
 
-/* Opens stderr anew so that it does not block; -1: it never does. Otherwise whoever shares a pipe or a terminal may fill
- * it between poll() and write(), which would then wait for ever. */
+/* Opens stderr anew so that it does not block; -1: it never does. Otherwise whoever shares a pipe or a terminal may
+ * fill it between poll() and write(), which would then wait for ever. */
 static int open_unblocked(void)
 {
     struct stat of;
