@@ -75,10 +75,11 @@ Test(command_stuck, ends_a_command_that_has_lost_its_lock)
     cr_assert(wait_process_gone(pid, 0));
 }
 
-/* A file of the greatest size takes no more, of which the kernel tells with SIGXFSZ. */
+/* A file of the greatest size takes no more, of which the kernel tells with SIGXFSZ. What a command says here goes to a
+ * file. */
 Test(command_stuck, outlives_a_file_that_may_not_grow)
 {
-    char script[] = "ulimit -f 0; exec \"$RLOCK_COMMAND\" run -v " NAME " -- true 2>\"$(mktemp)\"";
+    static const char script[] = "ulimit -f 0; exec \"$RLOCK_COMMAND\" run -v " NAME " -- true";
     assert_ends(command_start_program(server_url_with(stage.server, STAGE_QUICK), COMMAND("sh", "-c", script)), 0);
     assert_no_keys();
 }
