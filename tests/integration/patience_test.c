@@ -67,7 +67,8 @@ TimedTest(patience, ends_at_the_deadline_when_the_lock_has_no_ttl)
     cr_assert(pttl_of(NAME) == -1);
 }
 
-Test(patience, leaves_no_subscription_behind)
+/* In the real world a machine may be so busy that the pings of idle connections come in the end. */
+TimedTest(patience, leaves_no_subscription_behind)
 {
     rlock *lock = lock_of(stage.client, NAME);
     foreign_hold(NAME, 60000);
