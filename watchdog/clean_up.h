@@ -1,6 +1,7 @@
 /* Clean-up: what is in doubt is given back when nothing else is due, one request after the other.
  *
- * So many may be due, and over so slow a link, that holds would be lost if their renewals had to wait. */
+ * After an outage there may be many clean-ups. Over a slow link they take long, and holds whose renewals waited for
+ * them would be lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef RLI_CLEAN_UP_H
 #define RLI_CLEAN_UP_H

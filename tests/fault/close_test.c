@@ -215,7 +215,7 @@ TimedTest(closing_watchdog, gives_back_permits_in_doubt)
     rlock_permit_semaphore_free(semaphore);
 }
 
-/* What a release answers says nothing of a place in the queue: that is left when another request was answered. */
+/* An answered release alone does not show that the place in the queue was left: that takes a request of its own. */
 TimedTest(closing_watchdog, leaves_the_queue_of_a_fair_lock_though_a_request_for_that_was_lost)
 {
     rlock *lock = fair_of(scene.client, NAME), *held = fair_of(stage.other, NAME);

@@ -75,8 +75,7 @@ Test(command_stuck, ends_a_command_that_has_lost_its_lock)
     cr_assert(wait_process_gone(pid, 0));
 }
 
-/* A file of the greatest size takes no more, of which the kernel tells with SIGXFSZ. What a command says here goes to a
- * file. */
+/* A write beyond the limit for the size of a file raises SIGXFSZ. The stderr of this command is a file. */
 Test(command_stuck, outlives_a_file_that_may_not_grow)
 {
     static const char script[] = "ulimit -f 0; exec \"$RLOCK_COMMAND\" run -v " NAME " -- true";

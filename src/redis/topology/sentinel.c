@@ -269,7 +269,7 @@ static rlock_status follow(rli_topology *topology, rli_operation *op, const sayi
 
 /* The results of one round so far. */
 typedef struct survey {
-    /* What was said with the highest epoch, each address once, and by how many sentinels. */
+    /* The answers with the highest epoch: each address once, and how many sentinels named it. */
     saying said[ADDRESSES_MOST];
     int votes[ADDRESSES_MOST], addresses;
     int answered, known;  /* how many sentinels answered; how many are known */
