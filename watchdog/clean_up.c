@@ -77,10 +77,18 @@ static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
     return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
 }
 
+/* While others wait, half of the time that is left: they may be for servers that answer. */
+static int64_t closing_answer_by(const rli_watchdog *watchdog)
+{
+    int64_t now_ms = rli_now_ms(), closes_ms = watchdog->engine->closes_ms;
+    bool others = watchdog->clean_ups.first || watchdog->clean_ups.permits;
+    return others && now_ms < closes_ms ? now_ms + (closes_ms - now_ms) / 2 : closes_ms;
+}
+
 int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
 {
     if (watchdog->engine->closes_ms)
-        return watchdog->engine->closes_ms;
+        return closing_answer_by(watchdog);
     int64_t sixth_ms = rli_watchdog_timeout_part(watchdog, 6) + 1;
     /* After an unanswered request, the next one may have to connect first, over a slow link. */
     int64_t most_ms = watchdog->clean_ups.late ? sixth_ms : rli_earlier(sixth_ms, ANSWER_MS);

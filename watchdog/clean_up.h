@@ -25,7 +25,7 @@ struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
 
 /* Returns until when to wait for the answer to a clean-up request. Such a request need not be answered to be
  * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
- * closed, the watchdog has nothing else to do. */
+ * closed, the watchdog does nothing else but the clean-ups that wait. */
 int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog);
 /* Notes whether the clean-up that began then was answered. If not, all others that are due are put off for a while: in
  * an outage there may be many, and waiting for the server for each of them would take too long. */

@@ -1,11 +1,15 @@
 /* Closing while the server does not answer: calls under way end, threads are joined, at once. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/fault/support/impostor.h"
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/tasks.h"
 #include "tests/support/event.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* So long that whoever waits for an answer is found out. */
 #define SLOW "timeout=10000&connectTimeout=10000&retryAttempts=4&retryBaseDelay=10000&retryMaxDelay=10000"
@@ -354,4 +358,50 @@ TimedTest(closing, gives_back_what_is_in_doubt_at_once_after_an_unanswered_round
     pass_ms(20);
     scene_close_client(client);
     assert_no_keys();
+}
+
+/* A node of a cluster that knows no more than who the masters are: their ports are its notes. */
+static bool name_masters(impostor_peer *peer, const char *request)
+{
+    char map[240];
+    if (!strstr(request, "\r\nSLOTS"))
+        return impostor_answer(peer, request);
+    snprintf(map, sizeof map,
+             "*2\r\n*3\r\n:0\r\n:8191\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\na\r\n"
+             "*3\r\n:8192\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\nb\r\n",
+             (int)impostor_noted(peer->of, 0), (int)impostor_noted(peer->of, 1));
+    return impostor_say(peer, map);
+}
+
+/* Of two masters one answers nothing any more. What is in doubt there has waited longer, and so is given back first. */
+TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
+{
+    static const char *const names[] = {"order-2", "order-1"}; /* slots 4769 and 8898 */
+    char url[160];
+    rlock_client *client = NULL;
+    proxy *masters[] = {proxy_start_port(stage.server), proxy_start_port(stage.server)};
+    impostor *node = impostor_start(name_masters, NULL);
+    for (int i = 0; i < 2; i++)
+        impostor_note(node, i, proxy_port(masters[i]));
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d/?timeout=2000&retryAttempts=0", impostor_port(node));
+    assert_ok(rlock_client_open(&client, url));
+    for (int i = 0; i < 2; i++) {
+        rlock *lock = lock_of(client, names[i]);
+        assert_ok(rlock_lock(lock)); /* the server knows the scripts from here on */
+        assert_ok(rlock_unlock(lock));
+        proxy_add(masters[i], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[i], .times = 1});
+        int rule = proxy_add(masters[i], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[i], .times = 1});
+        assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
+        cr_assert(proxy_await(masters[i], rule, PROXY_ACTED, 1, 5000));
+    }
+    proxy_pass(masters[0], false, false);
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, client);
+    pass_ms(800);
+    cr_assert(server_integer(stage.server, "EXISTS order-1") == 0, "it had no turn");
+    assert_ok(actor_finish(closer, 5000));
+    actor_end(closer);
+    for (int i = 0; i < 2; i++)
+        proxy_stop(masters[i]);
+    impostor_stop(node);
 }
