@@ -9,7 +9,7 @@ _rlock_options()
         ls) echo "-a --all -l --long --json $server" ;;
         inspect) echo "--json $server" ;;
         force-unlock) echo "--kind --json $server" ;;
-        doctor) echo "--strict $server" ;;
+        doctor) echo "--strict --json $server" ;;
         bench) echo "--threads --time --kind --one-name --hold --yes --json $server" ;;
         *) echo "-n --nonblock -w --wait -E --conflict-exit-code -s --shared -x --exclusive -c --command -q --quiet -v --verbose
             --kind --lease --kill-after --permits --set-permits --shards --value --codec $server" ;;

@@ -94,7 +94,7 @@ complete -c rlock -n "$run" -l codec -x -d 'how Java writes the values' -a 'kryo
 complete -c rlock -n '__rlock_is run; and not __rlock_fewer 1' -x -a '(__rlock_complete_command)'
 complete -c rlock -n '__rlock_is ls' -s a -l all -d 'strings, too'
 complete -c rlock -n '__rlock_is ls' -s l -l long -d 'show processes'
-complete -c rlock -n '__rlock_is ls inspect force-unlock bench' -l json -d 'print JSON'
+complete -c rlock -n '__rlock_is ls inspect force-unlock doctor bench' -l json -d 'print JSON'
 complete -c rlock -n '__rlock_is force-unlock' -l kind -x -d 'whose waiters to wake' \
     -a 'lock fair spin fenced token signal read write non-reentrant'
 complete -c rlock -n '__rlock_is doctor' -l strict -d 'a warning counts as a problem'

@@ -11,19 +11,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const severity_words[] = {"ok", "note", "warning", "problem"};
+
+static void print_line(cli_severity severity, const char *where, const char *subject, const char *text)
+{
+    const char *word = severity_words[severity];
+    printf("%s:%*s", word, 8 - (int)strlen(word), "");
+    print_shown(stdout, where);
+    printf(": %s: ", subject);
+    print_shown(stdout, text);
+    putchar('\n');
+}
+
+static void print_member(const char *begin, const char *name, const char *text)
+{
+    printf("%s\"%s\":", begin, name);
+    json_string(text, strlen(text));
+}
+
+static void print_json(cli_severity severity, const char *where, const char *subject, const char *text)
+{
+    print_member("{", "severity", severity_words[severity]);
+    print_member(",", "where", where);
+    print_member(",", "subject", subject);
+    print_member(",", "text", text);
+    puts("}");
+}
+
 void finding(cli_findings *self, cli_severity severity, const char *where, const char *subject, const char *format, ...)
 {
-    static const char *const words[] = {"ok:      ", "note:    ", "warning: ", "problem: "};
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fputs(words[severity], stdout);
-    print_shown(stdout, where);
-    printf(": %s: ", subject);
-    print_shown(stdout, text);
-    putchar('\n');
+    if (self->json)
+        print_json(severity, where, subject, text);
+    else
+        print_line(severity, where, subject, text);
     self->warnings += severity == FOUND_WARNING;
     self->problems += severity == FOUND_PROBLEM;
 }

@@ -24,7 +24,8 @@ static const char help[] = "rlock doctor [OPTION…] [NAME] - check whether lock
                            "Each line begins with ok, note, warning (locks may be lost when a server fails) or\n"
                            "problem (locks are not safe, or do not work).\n"
                            "\n"
-                           "  --strict    a warning counts as a problem\n" SERVER_HELP "\n"
+                           "  --strict    a warning counts as a problem\n"
+                           "  --json      one JSON object a line: severity, where, subject, text\n" SERVER_HELP "\n"
                            "Exit status: 0 no problem was found; 1 there is at least one; 64 usage; 69 no server;\n"
                            "74 standard output could not be written; 76 the server refused to serve rlock at all;\n"
                            "128+n: signal n ended it.\n";
@@ -34,19 +35,24 @@ static void check(const rlock_server *server, void *arg)
     check_server(arg, server);
 }
 
-static int examine(rlock_client *client, const char *name, bool strict, cli_interruption *interruption)
+typedef struct doctor_options {
+    bool strict, json;
+} doctor_options;
+
+static int examine(rlock_client *client, const char *name, const doctor_options *options,
+                   cli_interruption *interruption)
 {
-    cli_findings findings = {0};
+    cli_findings findings = {.json = options->json};
     rlock_status status = rlock_examine(client, check, &findings);
     if (status != RLOCK_OK)
         return complain_failed(status);
     interruption_wait_begins(interruption);
     trial_run(&findings, client, name, interruption->cancel);
-    return findings.problems || (strict && findings.warnings) ? EXIT_PROBLEM : EXIT_DONE;
+    return findings.problems || (options->strict && findings.warnings) ? EXIT_PROBLEM : EXIT_DONE;
 }
 
 /* A signal ends the process at once while nothing is taken. */
-static int diagnose(const cli_server *server, const char *name, bool strict)
+static int diagnose(const cli_server *server, const char *name, const doctor_options *asked)
 {
     cli_signals signals;
     cli_interruption interruption;
@@ -59,7 +65,7 @@ static int diagnose(const cli_server *server, const char *name, bool strict)
     int code = server_open(&client, server);
     bool opened = code == EXIT_DONE;
     if (opened)
-        code = examine(client, name, strict, &interruption);
+        code = examine(client, name, asked, &interruption);
     int signal = interruption_stop(&interruption);
     if (opened)
         rlock_client_close(client);
@@ -70,13 +76,16 @@ static int diagnose(const cli_server *server, const char *name, bool strict)
 int doctor_command(char **argv)
 {
     cli_server server = {0};
-    bool strict = false;
-    const cli_option options[] = {SERVER_OPTIONS(server), {.name = "--strict", .flag = &strict}, {0}};
+    doctor_options asked = {0};
+    const cli_option options[] = {SERVER_OPTIONS(server),
+                                  {.name = "--strict", .flag = &asked.strict},
+                                  {.name = "--json", .flag = &asked.json},
+                                  {0}};
     cli_words words = {.command = argv[0], .form = "[OPTION…] [NAME]", .help = help, .name_is_optional = true};
     int code;
     if (!options_read(&words, options, argv, &code))
         return code;
     if (words.rest)
         return usage_error(words.command, "nothing may follow NAME, not even --");
-    return diagnose(&server, words.name, strict);
+    return diagnose(&server, words.name, &asked);
 }

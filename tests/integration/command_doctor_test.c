@@ -74,6 +74,17 @@ Test(command_doctor, warning_is_a_problem_with_strict_alone)
     assert_doctor(0, "warning: ", "persistence: snapshots only");
 }
 
+Test(command_doctor, json_says_the_same)
+{
+    char begin[200];
+    set("save", "");
+    snprintf(begin, sizeof begin, "{\"severity\":\"warning\",\"where\":\"%s\",\"subject\":\"persistence\",\"text\":\"none: a ",
+             strstr(server_url(stage.server), "://") + 3);
+    assert_found(server_url(stage.server), COMMAND("doctor", "--json"), 0, begin, "tokens\"}");
+    assert_found(server_url(stage.server), COMMAND("doctor", "--json", "--strict"), 1,
+                 "{\"severity\":\"ok\",\"where\":\"locks\",\"subject\":\"trial of write\",", "\"acquired, waited for, released\"}");
+}
+
 Test(command_doctor, small_limit_of_messages_is_a_warning)
 {
     set("client-output-buffer-limit", "pubsub 65536 8192 60");

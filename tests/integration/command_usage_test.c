@@ -65,7 +65,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("doctor", NAME, "other"), "unexpected argument \"other\": write rlock doctor [OPTION…] [NAME]"},
         {COMMAND("doctor", NAME, "--", "true"), "nothing may follow NAME"},
         {COMMAND("doctor", NAME, "--"), "nothing may follow NAME, not even --"},
-        {COMMAND("doctor", "--json"), "unknown option \"--json\""},
+        {COMMAND("doctor", "--long"), "unknown option \"--long\""},
         {COMMAND("run"), "run: the NAME of the lock is missing"},
         {COMMAND("run", "--", NAME), "the COMMAND is missing"},
         {COMMAND("run", NAME), "the COMMAND is missing"},
