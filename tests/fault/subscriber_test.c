@@ -143,6 +143,36 @@ Test(subscriber, connects_again_after_garbage)
     impostor_stop(talker);
 }
 
+/* --- a server that says first that it has unsubscribed the client --- */
+
+static bool unsubscribe_first(impostor_peer *peer, const char *request)
+{
+    char answer[200];
+    if (strstr(request, "EVAL"))
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    const char *name = strstr(request, "redisson_lock__channel");
+    if (!strstr(request, "SUBSCRIBE") || !name)
+        return impostor_answer(peer, request);
+    int length = (int)strcspn(name, "\r");
+    bool own = (size_t)length > strlen("redisson_lock__channel:{" NAME "}"); /* of this client, not the common one */
+    bool first = own && impostor_noted(peer->of, SUBSCRIBED) == 0;
+    snprintf(answer, sizeof answer, "*3\r\n$%d\r\n%s\r\n$%d\r\n%.*s\r\n:1\r\n%s", first ? 11 : 9,
+             first ? "unsubscribe" : "subscribe", length, length, name, first ? "-TRYAGAIN the slot moves\r\n" : "");
+    impostor_note(peer->of, SUBSCRIBED, own);
+    return impostor_say(peer, answer);
+}
+
+/* A cluster does that when a slot moves away, and then refuses the subscription that was on its way. The message that
+ * ends the earlier subscription does not confirm the new one. */
+Test(subscriber, asks_again_for_a_channel_that_a_server_has_unsubscribed)
+{
+    impostor *mover = impostor_start(unsubscribe_first, NULL);
+    waiting own = wait_at(mover, "timeout=200000&pingConnectionInterval=0");
+    cr_assert(impostor_await(mover, SUBSCRIBED, 2, 60000));
+    wait_no_more(&own);
+    impostor_stop(mover);
+}
+
 /* --- a server that ends each connection as soon as it has confirmed something --- */
 
 static bool confirm_and_end(impostor_peer *peer, const char *request)

@@ -110,10 +110,11 @@ static rli_channel *next_expected(rli_channels *channels)
     return channel;
 }
 
-bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length)
+bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length, bool subscribes)
 {
-    const rli_channel *channel = channels->first ? channels->first->channel : NULL;
-    return channel && channel->length == length && memcmp(channel->name, name, length) == 0;
+    const rli_expected *next = channels->first;
+    return next && next->subscribes == subscribes && next->channel->length == length &&
+           memcmp(next->channel->name, name, length) == 0;
 }
 
 bool rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift)

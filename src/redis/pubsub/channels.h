@@ -88,8 +88,8 @@ bool rli_channels_expect(rli_channels *channels, rli_channel *channel, bool subs
  * temporary. False: the server refused to unsubscribe, so it still counts this connection as a listener of the
  * channel. */
 bool rli_channels_confirm(rli_channels *channels, const char *refusal, bool adrift);
-/* Whether this channel's confirmation is the next one. */
-bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length);
+/* Whether a confirmation for this channel, of that kind of command, is the next one. */
+bool rli_channels_is_next(const rli_channels *channels, const char *name, size_t length, bool subscribes);
 /* Wakes all listeners of all channels. */
 void rli_channels_signal(rli_channels *channels);
 /* The connection has ended: nothing is confirmed any more, and messages may have been lost. Wakes all listeners. */

@@ -102,13 +102,14 @@ static bool hear(rli_subscriber *subscriber, const redisReply *reply)
     const char *kind = reply->element[0]->str;
     const redisReply *name = reply->element[1];
     rli_channel *channel = rli_channels_find(&subscriber->channels, name->str, (size_t)name->len);
+    bool ends = is_one_of(kind, "unsubscribe");
     if (channel && channel == subscriber->invalidates && strcmp(kind, "message") == 0)
         tell_keys(subscriber, reply->element[2]);
     else if (channel && is_one_of(kind, "message"))
         hear_message(channel, reply->element[2]);
-    else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len))
-        return confirm(subscriber, NULL, false); /* a confirmation of a subscribe or unsubscribe */
-    else if (channel && is_one_of(kind, "unsubscribe"))
+    else if (rli_channels_is_next(&subscriber->channels, name->str, (size_t)name->len, !ends))
+        return confirm(subscriber, NULL, false);
+    else if (channel && ends)
         lose_channel(subscriber, channel);
     return true;
 }
