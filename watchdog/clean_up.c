@@ -7,6 +7,7 @@
 
 #define PAUSE_FIRST_MS      500
 #define PAUSE_UNANSWERED_MS 2000
+#define PAUSE_CLOSING_MS    50
 
 /* Bounds the wait for an answer. The lower bound holds even if a timer is due sooner; the upper one does not hold after
  * an unanswered request. */
@@ -106,8 +107,10 @@ void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms)
     watchdog->clean_ups.after_ms = answered ? 0 : rli_after_ms(PAUSE_FIRST_MS);
 }
 
-int64_t rli_clean_up_pause(int64_t pause_ms, bool answered)
+int64_t rli_clean_up_pause(const rli_watchdog *watchdog, int64_t pause_ms, bool answered)
 {
     int64_t next_ms = pause_ms ? pause_ms * 2 : PAUSE_FIRST_MS;
-    return answered ? next_ms : rli_earlier(next_ms, PAUSE_UNANSWERED_MS);
+    if (answered)
+        return next_ms;
+    return rli_earlier(next_ms, watchdog->engine->closes_ms ? PAUSE_CLOSING_MS : PAUSE_UNANSWERED_MS);
 }

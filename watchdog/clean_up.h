@@ -31,8 +31,8 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog);
  * an outage there may be many, and waiting for the server for each of them would take too long. */
 void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms);
 /* The pauses between two requests for the same double, beginning with half a second, but stay short while there is no
- * answer: perhaps nothing was given back at all. Returns the pause after one of pause_ms; 0: there was none yet.
- * answered: the last request was. */
-int64_t rli_clean_up_pause(int64_t pause_ms, bool answered);
+ * answer: perhaps nothing was given back at all. While the client is being closed they are shorter still. Returns the
+ * pause after one of pause_ms; 0: there was none yet. answered: the last request was. */
+int64_t rli_clean_up_pause(const rli_watchdog *watchdog, int64_t pause_ms, bool answered);
 
 #endif

@@ -104,9 +104,9 @@ static rli_release_outcome outcome_of(const compensation *self, const char **unh
 
 /* Returns when to send the next round. While none is answered, the last one is sent just before the end: the server may
  * stand still for nearly that long. An unheard head is notified once more when its time has come. */
-static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling, bool again)
+static int64_t next_time(const rli_watchdog *watchdog, rli_cold_fields *cold, bool answered, bool telling, bool again)
 {
-    cold->pause_ms = rli_clean_up_pause(cold->pause_ms, answered);
+    cold->pause_ms = rli_clean_up_pause(watchdog, cold->pause_ms, answered);
     int64_t next_ms = rli_after_ms(cold->pause_ms), last_ms = cold->release_until_ms - 1;
     if (!answered && rli_now_ms() < last_ms)
         next_ms = rli_earlier(next_ms, last_ms);
@@ -121,10 +121,11 @@ static int64_t next_time(rli_cold_fields *cold, bool answered, bool telling, boo
 }
 
 /* `telling`: the round was to notify an unheard head. `again`: departure has asked for another one meanwhile. */
-static void go_on(rli_engine *engine, rli_session *session, bool answered, bool telling, bool again)
+static void go_on(rli_watchdog *watchdog, rli_session *session, bool answered, bool telling, bool again)
 {
+    rli_engine *engine = watchdog->engine;
     rli_cold_fields *cold = session->cold;
-    int64_t next_ms = next_time(cold, answered, telling, again);
+    int64_t next_ms = next_time(watchdog, cold, answered, telling, again);
     if (next_ms < cold->release_until_ms) {
         rli_timer_heap_set(&engine->timers, &session->timer, next_ms);
     } else if (cold->async_release) {
@@ -196,5 +197,5 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
                 rli_async_release_apply_retry(engine, session, round.released, outcome, &round.release);
     rli_call_clear(&round.release);
     if (!lost)
-        go_on(engine, session, answered, telling, again);
+        go_on(watchdog, session, answered, telling, again);
 }

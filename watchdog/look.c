@@ -405,6 +405,8 @@ void rli_look_due(rli_watchdog *watchdog)
     rli_engine *engine = watchdog->engine;
     rli_watch *watch = &engine->watch;
     watch->due_ms = RLI_NEVER;
+    if (engine->closes_ms)
+        return; /* close has no time for it */
     if (watch->on_again_ms != RLI_NEVER)
         rli_watch_check_count(engine);
     if (watch->changed || watch->overflowed || watch->rereads || rli_now_ms() >= watch->retry_ms)

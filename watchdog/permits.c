@@ -42,10 +42,10 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
 }
 
 /* Sets when they are given back again. While nothing is answered, the last time is just before the end, as of locks. */
-static void plan(rli_doubtful_permits *in_doubt, bool answered)
+static void plan(const rli_watchdog *watchdog, rli_doubtful_permits *in_doubt, bool answered)
 {
     int64_t last_ms = in_doubt->until_ms - 1;
-    in_doubt->pause_ms = rli_earlier(rli_clean_up_pause(in_doubt->pause_ms, answered), LONGEST_PAUSE_MS);
+    in_doubt->pause_ms = rli_earlier(rli_clean_up_pause(watchdog, in_doubt->pause_ms, answered), LONGEST_PAUSE_MS);
     in_doubt->at_ms = rli_after_ms(in_doubt->pause_ms);
     if (!answered && rli_now_ms() < last_ms)
         in_doubt->at_ms = rli_earlier(in_doubt->at_ms, last_ms);
@@ -73,7 +73,7 @@ void rli_permits_give_back(rli_watchdog *watchdog)
     rli_engine_lock(engine);
     in_doubt->no_answer = !answered;
     rli_clean_up_note(watchdog, answered, began_ms);
-    plan(in_doubt, answered);
+    plan(watchdog, in_doubt, answered);
     bool again = departing != engine->departing; /* departure asks for it once more */
     if (answered && !again)
         rli_departure_wait_no_more(engine, &in_doubt->not_given_back);

@@ -40,8 +40,8 @@ static void make_due(rli_engine *engine, rli_session *session)
     rli_timer_heap_set(&engine->timers, &session->timer, LONG_AGO_MS / 2 - (int64_t)session->number);
 }
 
-/* Has all that is in doubt given back now, as soon as that may be. Returns whether there is any. */
-static bool give_back(rli_engine *engine)
+/* Has all that is in doubt given back now, or as soon as that may be before until_ms. Returns whether there is any. */
+static bool give_back(rli_engine *engine, int64_t until_ms)
 {
     bool any = rli_permits_in_doubt_hasten(engine);
     for (size_t i = 0; i < engine->sessions.bucket_count; i++) {
@@ -49,6 +49,10 @@ static bool give_back(rli_engine *engine)
             rli_session *session = RLI_ITEM(rli_session, link, link);
             if (session->phase != RLI_COMPENSATING || session->cold->only_tells)
                 continue;
+            if (session->cold->release_from_ms >= until_ms) {
+                rli_departure_wait_no_more(engine, &session->cold->not_given_back);
+                continue;
+            }
             any = true;
             rli_departure_wait_for(engine, &session->cold->not_given_back);
             if (!session->busy)
@@ -69,7 +73,7 @@ void rli_departure_await(rli_engine *engine, int64_t until_ms)
 {
     int64_t now_ms = rli_now_ms();
     rli_engine_lock(engine);
-    bool any = give_back(engine) || !has_departed(engine);
+    bool any = give_back(engine, until_ms) || !has_departed(engine);
     engine->closes_ms = until_ms;
     rli_timer_heap_expect(&engine->timers, now_ms); /* what waits in line is due now, too */
     rli_engine_unlock(engine);
@@ -80,7 +84,7 @@ void rli_departure_await(rli_engine *engine, int64_t until_ms)
         rest(engine); /* another thread reads there */
     rli_engine_lock(engine);
     engine->departing = true;
-    give_back(engine);
+    give_back(engine, until_ms);
     while (!has_departed(engine) && rli_engine_await(engine, &engine->departed, until_ms))
         continue;
     rli_engine_unlock(engine);

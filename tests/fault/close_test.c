@@ -373,35 +373,132 @@ static bool name_masters(impostor_peer *peer, const char *request)
     return impostor_say(peer, map);
 }
 
-/* Of two masters one answers nothing any more. What is in doubt there has waited longer, and so is given back first. */
-TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
+/* Two masters of a cluster, both in front of the same server. */
+typedef struct masters {
+    proxy *at[2];
+    impostor *node;
+    rlock_client *client;
+} masters;
+
+static const char *const names[] = {"order-2", "order-1"}; /* at the first and at the second: slots 4769 and 8898 */
+
+static masters open_masters(const char *query)
 {
-    static const char *const names[] = {"order-2", "order-1"}; /* slots 4769 and 8898 */
     char url[160];
-    rlock_client *client = NULL;
-    proxy *masters[] = {proxy_start_port(stage.server), proxy_start_port(stage.server)};
-    impostor *node = impostor_start(name_masters, NULL);
+    masters own = {.at = {proxy_start_port(stage.server), proxy_start_port(stage.server)},
+                   .node = impostor_start(name_masters, NULL)};
     for (int i = 0; i < 2; i++)
-        impostor_note(node, i, proxy_port(masters[i]));
-    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d/?timeout=2000&retryAttempts=0", impostor_port(node));
-    assert_ok(rlock_client_open(&client, url));
-    for (int i = 0; i < 2; i++) {
-        rlock *lock = lock_of(client, names[i]);
-        assert_ok(rlock_lock(lock)); /* the server knows the scripts from here on */
-        assert_ok(rlock_unlock(lock));
-        proxy_add(masters[i], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[i], .times = 1});
-        int rule = proxy_add(masters[i], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[i], .times = 1});
-        assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
-        cr_assert(proxy_await(masters[i], rule, PROXY_ACTED, 1, 5000));
-    }
-    proxy_pass(masters[0], false, false);
-    actor *closer = actor_start();
-    actor_begin(closer, close_it, client);
-    pass_ms(800);
-    cr_assert(server_integer(stage.server, "EXISTS order-1") == 0, "it had no turn");
+        impostor_note(own.node, i, proxy_port(own.at[i]));
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d/?timeout=2000&retryAttempts=0%s", impostor_port(own.node),
+             query);
+    assert_ok(rlock_client_open(&own.client, url));
+    return own;
+}
+
+static void close_masters(masters *own, actor *closer)
+{
     assert_ok(actor_finish(closer, 5000));
     actor_end(closer);
     for (int i = 0; i < 2; i++)
-        proxy_stop(masters[i]);
-    impostor_stop(node);
+        proxy_stop(own->at[i]);
+    impostor_stop(own->node);
+}
+
+/* Its acquire at that master is in doubt, and the first release was lost. */
+static void leave_in_doubt(const masters *own, int which)
+{
+    rlock *lock = lock_of(own->client, names[which]);
+    assert_ok(rlock_lock(lock)); /* the server knows the scripts from here on */
+    assert_ok(rlock_unlock(lock));
+    proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[which], .times = 1});
+    int rule = proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[which], .times = 1});
+    assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_await(own->at[which], rule, PROXY_ACTED, 1, 5000));
+}
+
+/* One answers nothing any more. What is in doubt there has waited longer, and so is given back first. */
+TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
+{
+    masters own = open_masters("");
+    leave_in_doubt(&own, 0);
+    leave_in_doubt(&own, 1);
+    proxy_pass(own.at[0], false, false);
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, own.client);
+    pass_ms(800);
+    cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
+    close_masters(&own, closer);
+}
+
+/* One is silent, and a held lock there is to be tracked anew. Nothing is in doubt there. */
+TimedTest(closing, does_not_wait_until_a_silent_master_tracks_keys)
+{
+    masters own = open_masters("&lossTracking=true");
+    assert_ok(rlock_lock(lock_of(own.client, names[0])));
+    pass_ms(1500);
+    leave_in_doubt(&own, 1);
+    proxy_add(own.at[0], &(proxy_rule){.act = PROXY_HOLD_REQUEST, .text = "TRACKING"});
+    proxy_add(own.at[1], &(proxy_rule){.act = PROXY_DELAY, .text = names[1], .amount = 100});
+    pass_ms(20);
+    actor *closer = actor_start();
+    int64_t since_ms = now_ms();
+    actor_begin(closer, close_it, own.client);
+    pass_ms(20);
+    proxy_cut_subscribers(own.at[0]);
+    cr_assert(actor_ended(closer, 800), "it waits");
+    assert_between(actor_ended_at(closer) - since_ms, 100, 800);
+    close_masters(&own, closer);
+}
+
+/* The server cuts off whoever asks it to give something back, for 200 ms: it is being started anew. */
+static void close_while_away(rlock_client *client)
+{
+    actor *closer = actor_start();
+    int rule = on_text(NAME, PROXY_CUT_BEFORE, 0);
+    pass_ms(20);
+    actor_begin(closer, close_it, client);
+    pass_ms(200);
+    proxy_release(scene.proxy, rule);
+    assert_ok(actor_finish(closer, 5000));
+    actor_end(closer);
+}
+
+TimedTest(closing, gives_back_when_the_server_is_back)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
+    on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_try_lock(lock_of(client, NAME), 0, 60000), RLOCK_UNAVAILABLE);
+    close_while_away(client);
+    assert_no_keys();
+}
+
+TimedTest(closing, gives_back_permits_when_the_server_is_back)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
+    rlock_permit permit;
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
+    on_script(&rli_script_permit_semaphore_acquire, PROXY_CUT_AFTER, 1);
+    on_script(&rli_script_permit_semaphore_undo, PROXY_CUT_BEFORE, 1);
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_UNAVAILABLE);
+    rlock_permit_semaphore_free(semaphore);
+    close_while_away(client);
+    cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
+}
+
+static rlock_status lock_it(void *lock)
+{
+    return rlock_lock(lock);
+}
+
+/* The hold of a thread that has ended may stand until its lease ends; nothing is given back before. */
+TimedTest(closing_watchdog, does_not_wait_for_what_it_may_not_release_yet)
+{
+    actor *owner = actor_start();
+    actor_begin(owner, lock_it, lock_of(scene.client, NAME));
+    assert_ok(actor_finish(owner, 5000));
+    actor_end(owner);
+    pass_ms(1200); /* a renewal was due: the watchdog has seen that the thread is gone */
+    assert_closes_promptly();
 }
