@@ -233,28 +233,37 @@ static void complain_of_permits(const cli_hold *hold, rlock_status status)
 }
 
 /* Tries for some seconds with permits that would never be available again. */
-static rlock_status try_to_give_back(cli_hold *hold)
+static rlock_status try_to_give_back(cli_hold *hold, const cli_signals *signals)
 {
+    char last_words[SHOWN_SIZE + 100];
+    cli_interruption interruption;
+    snprintf(last_words, sizeof last_words,
+             hold->semaphore && !hold->leased ? "it is unknown whether the %s of the semaphore \"%s\" came back"
+                                              : "the %s \"%s\" may stay until it expires: its release was interrupted",
+             hold->semaphore && !hold->leased ? permits(hold) : hold_word(hold), hold->shown);
+    bool listens = interruption_start_releasing(&interruption, signals, last_words);
     int64_t until_ms = rli_now_ms() + GIVE_BACK_MS;
     rlock_status status = hold_give_back(hold);
     while (hold->semaphore && is_refused_for_now(status) && rli_now_ms() < until_ms) {
         poll(NULL, 0, AGAIN_MS);
         status = hold_give_back(hold);
     }
+    if (listens)
+        interruption_stop(&interruption);
     return status;
 }
 
 /* Releases the hold. `code`: the exit status of the command, or of what prevented it. Returns the exit status for
  * rlock, after a message on stderr if the release failed. The command's exit status is kept, unless another owner may
  * have held the lock while the command ran, or it is 0 and permits may never be available again. */
-static int give_back(cli_hold *hold, int code)
+static int give_back(cli_hold *hold, const cli_signals *signals, int code)
 {
     bool lost = code == EXIT_LOST && hold_valid_for(hold) <= 0;
     if (lost && hold->leased)
         hold_give_back(hold); /* of several permits, releases those that are left */
     if (lost)
         return code;
-    rlock_status status = try_to_give_back(hold);
+    rlock_status status = try_to_give_back(hold, signals);
     if (status == RLOCK_OK)
         return code;
     if (hold->lock)
@@ -327,9 +336,9 @@ static int take_and_run(rlock_client *client, cli_hold *hold, const cli_signals 
     if (status != RLOCK_OK)
         code = not_held(client, hold, status, signal, options);
     else if (signal) /* the signal came at the same moment as the lock */
-        code = give_back(hold, EXIT_SIGNAL + signal);
+        code = give_back(hold, signals, EXIT_SIGNAL + signal);
     else
-        code = give_back(hold, run_under(client, hold, signals, options));
+        code = give_back(hold, signals, run_under(client, hold, signals, options));
     waiting_end(&waiting);
     return code;
 }

@@ -11,18 +11,25 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
-                                SIGALRM, SIGXCPU, SIGVTALRM, SIGIO,   SIGPWR};
+static const int passed_on[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
+                                SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT};
+
+/* Adds the signal, unless it is ignored. */
+static void watch(sigset_t *watched, int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(watched, number);
+}
 
 bool signals_open(cli_signals *signals)
 {
     sigset_t watched, blocked;
     sigemptyset(&watched);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-        struct sigaction now;
-        if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(&watched, passed_on[i]);
-    }
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        watch(&watched, passed_on[i]);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        watch(&watched, number);
     /* If SIGCHLD is ignored, which is inherited, exit statuses of children are lost. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &plain, &signals->child_before);
@@ -55,7 +62,24 @@ void signals_restore(const cli_signals *signals)
 
 /* --- the end of a wait: a signal handler may not call rlock_cancel_fire(), so a thread reads signals meanwhile --- */
 
-static void heard(cli_interruption *self, int number)
+static bool asks_to_end(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+/* One that comes during a release may have been meant for the command, which has ended just now. */
+static void heard_releasing(cli_interruption *self, int number)
+{
+    if (!asks_to_end(number))
+        return;
+    if (self->signal) {
+        complain("%s", self->last_words);
+        _exit(EXIT_SIGNAL + number);
+    }
+    self->signal = number;
+}
+
+static void heard_waiting(cli_interruption *self, int number)
 {
     pthread_mutex_lock(&self->mutex);
     if (!self->waiting)
@@ -77,13 +101,12 @@ static void *listen_to_signals(void *argument)
             return NULL;
         cli_signal_note note;
         if (fds[0].revents && signals_next(self->signals, &note) && note.number != SIGCHLD)
-            heard(self, note.number);
+            (self->last_words ? heard_releasing : heard_waiting)(self, note.number);
     }
 }
 
-bool interruption_start(cli_interruption *self, const cli_signals *signals, rlock_cancel *cancel)
+static bool start(cli_interruption *self)
 {
-    *self = (cli_interruption){.signals = signals, .cancel = cancel, .mutex = PTHREAD_MUTEX_INITIALIZER};
     self->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (self->stop_fd < 0)
         return false;
@@ -92,6 +115,18 @@ bool interruption_start(cli_interruption *self, const cli_signals *signals, rloc
         return true;
     close(self->stop_fd);
     return false;
+}
+
+bool interruption_start(cli_interruption *self, const cli_signals *signals, rlock_cancel *cancel)
+{
+    *self = (cli_interruption){.signals = signals, .cancel = cancel, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    return start(self);
+}
+
+bool interruption_start_releasing(cli_interruption *self, const cli_signals *signals, const char *last_words)
+{
+    *self = (cli_interruption){.signals = signals, .last_words = last_words};
+    return start(self);
 }
 
 void interruption_wait_begins(cli_interruption *self)

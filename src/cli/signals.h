@@ -36,7 +36,8 @@ typedef struct cli_interruption {
     const cli_signals *signals;
     rlock_cancel *cancel; /* fired by the first signal during the wait */
     pthread_t thread;
-    int stop_fd; /* eventfd: ends the thread */
+    int stop_fd;            /* eventfd: ends the thread */
+    const char *last_words; /* of a release; NULL: of a wait */
     pthread_mutex_t mutex;
     bool waiting; /* guarded by mutex: a wait is under way or about to begin */
     int signal;   /* guarded by mutex: the first signal that came; 0: none */
@@ -45,6 +46,10 @@ typedef struct cli_interruption {
 /* Starts the thread. Until interruption_wait_begins() a signal ends the process at once, with exit status 128
  * + its number, because nothing is held yet. False: errno says why. */
 bool interruption_start(cli_interruption *interruption, const cli_signals *signals, rlock_cancel *cancel);
+
+/* The same during a release: whoever interrupts it a second time does not want to wait for the server any longer. The
+ * process then ends with that message. False: errno says why. */
+bool interruption_start_releasing(cli_interruption *interruption, const cli_signals *signals, const char *last_words);
 
 /* From now on a signal fires the cancel token. */
 void interruption_wait_begins(cli_interruption *interruption);

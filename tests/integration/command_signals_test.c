@@ -22,7 +22,7 @@ TestSuite(command_signals, .init = stage_open, .fini = stage_close);
 #define NAME "order"
 #define SOON_MS 10000
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGIO, SIGPWR};
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT, 34, 64}; /* 34 to 64: the real-time signals */
 #define PASSED_ON (sizeof passed_on / sizeof *passed_on)
 
 /* The command's own answer to the signal counts. */
@@ -72,6 +72,22 @@ Test(command_signals, end_the_wait)
     }
     foreign_release(NAME);
     assert_no_keys();
+}
+
+/* The command is over, and the server does not answer. The first signal may have been meant for the command. */
+RealTest(command_signals, end_a_release_that_is_not_answered, .lasts = 15)
+{
+    command *c = start(COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
+    cr_assert(command_says(c, "under", SOON_MS));
+    server_freeze(stage.server);
+    for (int64_t end_ms = limit_end_ms(SOON_MS); !command_complains(c, "interrupted", 50);) {
+        command_signal(c, SIGINT);
+        cr_assert(now_ms() < end_ms, "it does not end");
+    }
+    server_thaw(stage.server);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGINT);
+    cr_assert_str_eq(command_err(c), "rlock: the lock \"" NAME "\" may stay until it expires: its release was interrupted\n");
+    command_free(c);
 }
 
 /* A server that takes connections and never says a word. */

@@ -44,7 +44,7 @@ static _Noreturn void become(const char *const *words, const char *url, int inpu
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* As in a fresh login, however the tests were started: a signal may have been ignored there. */
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU,
-                                  SIGVTALRM, SIGIO, SIGPWR, SIGPIPE, SIGXFSZ, SIGCHLD};
+                                  SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT, 34, 64, SIGPIPE, SIGXFSZ, SIGCHLD};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
