@@ -29,6 +29,14 @@ typedef enum rlock_sharded_subscription_mode {
     RLOCK_SHARDED_OFF = 2 /* OFF */
 } rlock_sharded_subscription_mode;
 
+/* How Java's clients make bytes of the values of group locks. Redisson: codec. */
+typedef enum rlock_config_codec {
+    RLOCK_CONFIG_CODEC_UNSET = 0,  /* UNSET: not said; Java then takes Kryo5Codec */
+    RLOCK_CONFIG_CODEC_KRYO5 = 1,  /* KRYO5: Kryo5Codec, without properties */
+    RLOCK_CONFIG_CODEC_STRING = 2, /* STRING: StringCodec, LongCodec, IntegerCodec, DoubleCodec, without properties */
+    RLOCK_CONFIG_CODEC_OTHER = 3   /* OTHER: one that this library does not know */
+} rlock_config_codec;
+
 /* Start with rlock_config_init(), then change fields, or let rlock_config_load_yaml() do it. Strings that a
  * program sets remain the program's; rlock_client_open_config() copies them. NULL means not set.
  * Each comment below begins with Redisson's name of the setting, which is also the name of the URL's query
@@ -152,7 +160,8 @@ typedef struct rlock_config {
     /* lossTrackingMaxHolds: 1 to 2147483647 (100000; not a setting of Redisson). While the client has more holds than
      * this, none are tracked. */
     int loss_tracking_max_holds;
-    int unused_number;
+    /* codec (UNSET). For group locks of strings and longs alone, which refuse a codec that contradicts it. */
+    rlock_config_codec codec;
 } rlock_config;
 
 /* Fills `config` with the defaults, which the comments in rlock_config give in parentheses. NULL is allowed. Any

@@ -39,19 +39,23 @@ RLOCK_API rlock *rlock_get_group_lock(rlock_client *client, const char *group, c
 
 /* How Java's client makes bytes of objects: the `codec` of its configuration. */
 typedef enum rlock_codec {
-    RLOCK_CODEC_KRYO5 = 0, /* Kryo5Codec: Redisson's default */
-    RLOCK_CODEC_STRING = 1 /* StringCodec; for numbers also LongCodec */
+    RLOCK_CODEC_KRYO5 = 0,  /* Kryo5Codec: Redisson's default */
+    RLOCK_CODEC_STRING = 1, /* StringCodec; for numbers also LongCodec */
+    /* As the client is configured: Kryo5Codec if neither the file nor the program has said a codec. */
+    RLOCK_CODEC_CONFIGURED = 2
 } rlock_codec;
 
-/* As rlock_get_group_lock, for values that are Strings in Java (UTF-8; also RLOCK_INVALID if one is not) or Longs. */
+/* As rlock_get_group_lock, for values that are Strings in Java (UTF-8; also RLOCK_INVALID if one is not) or Longs. Also
+ * RLOCK_INVALID: the client is configured for another codec, with which Java's clients write other bytes. */
 RLOCK_API rlock *rlock_get_group_lock_of_strings(rlock_client *client, const char *group, rlock_codec codec,
                                                  const char *const *texts, size_t n);
 RLOCK_API rlock *rlock_get_group_lock_of_longs(rlock_client *client, const char *group, rlock_codec codec,
                                                const int64_t *numbers, size_t n);
 
-/* Write the bytes that the codec makes of a String (UTF-8) or a Long to `bytes`, for values of several kinds in one
- * lock. *length: how many fit there; then how many there are. RLOCK_OK; RLOCK_INVALID: an argument is wrong, or they do
- * not fit (then *length is how many there are, and `bytes` may be NULL); the text is not UTF-8. Any thread. */
+/* Write the bytes that the codec (not RLOCK_CODEC_CONFIGURED) makes of a String (UTF-8) or a Long to `bytes`, for
+ * values of several kinds in one lock. *length: how many fit there; then how many there are. RLOCK_OK; RLOCK_INVALID:
+ * an argument is wrong, or they do not fit (then *length is how many there are, and `bytes` may be NULL); the text is
+ * not UTF-8. Any thread. */
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_encode_string(rlock_codec codec, const char *text, void *bytes,
                                                             size_t *length);
 RLOCK_API RLOCK_MUST_CHECK rlock_status rlock_encode_long(rlock_codec codec, int64_t number, void *bytes,

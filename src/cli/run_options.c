@@ -42,7 +42,8 @@ static const char help[] =
     "                        permits; permit: a semaphore whose permits have leases\n"
     "  --shards N            number of parts of a sharded lock; all its users must name the same\n"
     "  --value V             a value of the group; once for each\n"
-    "  --codec C             how Java's clients write the values: kryo5 (the default) or string\n"
+    "  --codec C             how Java's clients write the values: kryo5 or string (default: see the\n"
+    "                        manual)\n"
     "  --lease DUR           the lock ends after DUR at the latest, and COMMAND with it;\n"
     "                        default: the lock is renewed while COMMAND runs\n"
     "  --kill-after DUR      time from SIGTERM to SIGKILL after the lock was lost; default 5s\n"
@@ -71,8 +72,10 @@ static bool read_values(const cli_words *words, run_options *found)
                                           : "--kind group wants the values of the group: --value V, once for each");
     else if (found->codec && !given)
         usage_error(words->command, "--codec is for the values of --kind group");
-    else if (!found->codec || strcmp(found->codec, "kryo5") == 0)
-        return true;
+    else if (!found->codec)
+        return found->values.codec = RLOCK_CODEC_CONFIGURED, true;
+    else if (strcmp(found->codec, "kryo5") == 0)
+        return found->values.codec = RLOCK_CODEC_KRYO5, true;
     else if (strcmp(found->codec, "string") == 0)
         return found->values.codec = RLOCK_CODEC_STRING, true;
     else

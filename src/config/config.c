@@ -16,7 +16,7 @@
 
 _Static_assert(FIRST_SIZE == offsetof(rlock_config, fair_lock_wait_timeout_ms) + sizeof(int64_t),
                "what an older program has behind its last field is not taken for a newer one");
-_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, unused_number) + sizeof(int), "nor what this one has");
+_Static_assert(sizeof(rlock_config) == offsetof(rlock_config, codec) + sizeof(int), "nor what this one has");
 
 static const rlock_config defaults = {
     .lock_watchdog_timeout_ms = 30000,

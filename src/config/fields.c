@@ -11,17 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY_MS                INT64_C(86400000)
-#define BOTH(a, b)            .in_config = offsetof(rlock_config, a), .in_settings = offsetof(rli_settings, b)
-#define COUNT(a, b, from, to) .kind = RLI_COUNT, BOTH(a, b), .lowest = from, .highest = to
-#define SPAN(a, b, from, to)  .kind = RLI_SPAN, BOTH(a, b), .lowest = from, .highest = to
-#define TEXT(a, b)            .kind = RLI_TEXT, BOTH(a, b)
-#define SECRET(a, b)          .kind = RLI_TEXT, .secret = true, BOTH(a, b)
-#define FLAG(a, b)            .kind = RLI_FLAG, BOTH(a, b), .lowest = 0, .highest = 1
-#define WORD(a, b, list)      .kind = RLI_WORD, BOTH(a, b), .words = list, .lowest = 0, .highest = 2
+#define DAY_MS                 INT64_C(86400000)
+#define BOTH(a, b)             .in_config = offsetof(rlock_config, a), .in_settings = offsetof(rli_settings, b)
+#define COUNT(a, b, from, to)  .kind = RLI_COUNT, BOTH(a, b), .lowest = from, .highest = to
+#define SPAN(a, b, from, to)   .kind = RLI_SPAN, BOTH(a, b), .lowest = from, .highest = to
+#define TEXT(a, b)             .kind = RLI_TEXT, BOTH(a, b)
+#define SECRET(a, b)           .kind = RLI_TEXT, .secret = true, BOTH(a, b)
+#define FLAG(a, b)             .kind = RLI_FLAG, BOTH(a, b), .lowest = 0, .highest = 1
+#define WORD(a, b, list, last) .kind = RLI_WORD, BOTH(a, b), .words = list, .lowest = 0, .highest = (int64_t)(last)
 
 static const char *const verifications[] = {"STRICT", "CA_ONLY", "NONE", NULL};
 static const char *const shardings[] = {"AUTO", "ON", "OFF", NULL};
+static const char *const codecs[] = {"UNSET", "KRYO5", "STRING", "OTHER", NULL};
 static const char *const flags[] = {"false", "true", NULL};
 
 _Static_assert((int)RLOCK_SSL_STRICT == RLI_VERIFY_STRICT && (int)RLOCK_SSL_CA_ONLY == RLI_VERIFY_CA_ONLY &&
@@ -30,8 +31,14 @@ _Static_assert((int)RLOCK_SSL_STRICT == RLI_VERIFY_STRICT && (int)RLOCK_SSL_CA_O
 _Static_assert((int)RLOCK_SHARDED_AUTO == RLI_SHARDING_AUTO && (int)RLOCK_SHARDED_ON == RLI_SHARDING_ON &&
                    (int)RLOCK_SHARDED_OFF == RLI_SHARDING_OFF,
                "the public enum and ours have the same values");
+_Static_assert((int)RLOCK_CONFIG_CODEC_UNSET == RLI_STATES_NO_CODEC &&
+                   (int)RLOCK_CONFIG_CODEC_KRYO5 == RLI_STATES_KRYO5 &&
+                   (int)RLOCK_CONFIG_CODEC_STRING == RLI_STATES_STRING &&
+                   (int)RLOCK_CONFIG_CODEC_OTHER == RLI_STATES_OTHER_CODEC,
+               "the public enum and ours have the same values");
 _Static_assert(sizeof(rlock_ssl_verification_mode) == sizeof(int) && sizeof(rli_verification) == sizeof(int) &&
-                   sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int),
+                   sizeof(rlock_sharded_subscription_mode) == sizeof(int) && sizeof(rli_sharding) == sizeof(int) &&
+                   sizeof(rlock_config_codec) == sizeof(int) && sizeof(rli_stated_codec) == sizeof(int),
                "enums are loaded and stored as int");
 
 /* Redisson's names, and names of settings that only this library has, with the ranges that make sense here. */
@@ -60,8 +67,9 @@ static const rli_field fields[] = {
     {"sslKeystorePassword", SECRET(ssl_keystore_password, tls.keystore_password)},
     {"sslProtocols", TEXT(ssl_protocols, tls.protocols)},
     {"sslCiphers", TEXT(ssl_ciphers, tls.ciphers)},
-    {"sslVerificationMode", WORD(ssl_verification_mode, tls.verification, verifications)},
-    {"shardedSubscriptionMode", WORD(sharded_subscription_mode, sharding, shardings)},
+    {"sslVerificationMode", WORD(ssl_verification_mode, tls.verification, verifications, RLI_VERIFY_NONE)},
+    {"shardedSubscriptionMode", WORD(sharded_subscription_mode, sharding, shardings, RLI_SHARDING_OFF)},
+    {"codec", WORD(codec, codec, codecs, RLI_STATES_OTHER_CODEC)},
     {"checkLockSyncedSlaves", FLAG(check_lock_synced_slaves, check_synced)},
     {"localHandOver", FLAG(local_hand_over, local_hand_over)},
     {"unlockWaits", FLAG(unlock_waits, unlock_waits)},

@@ -31,6 +31,14 @@ typedef enum rli_mode { RLI_SINGLE, RLI_SENTINEL, RLI_CLUSTER, RLI_REPLICATED, R
 /* Whether messages in a cluster use sharded pub/sub; Redisson's shardedSubscriptionMode. */
 typedef enum rli_sharding { RLI_SHARDING_AUTO, RLI_SHARDING_ON, RLI_SHARDING_OFF } rli_sharding;
 
+/* What the configuration says of Redisson's codec. */
+typedef enum rli_stated_codec {
+    RLI_STATES_NO_CODEC,
+    RLI_STATES_KRYO5,
+    RLI_STATES_STRING,
+    RLI_STATES_OTHER_CODEC
+} rli_stated_codec;
+
 /* Redisson's sslVerificationMode. */
 typedef enum rli_verification { RLI_VERIFY_STRICT, RLI_VERIFY_CA_ONLY, RLI_VERIFY_NONE } rli_verification;
 
@@ -61,6 +69,7 @@ typedef struct rli_settings {
     /* natMapper: applied to each address that is configured or that a server reports. */
     rli_nat nat;
     rli_sharding sharding;
+    rli_stated_codec codec;
     bool check_synced;    /* checkLockSyncedSlaves */
     bool local_hand_over; /* localHandOver */
     bool unlock_waits;    /* unlockWaits */

@@ -72,7 +72,8 @@ static rlock *make(rlock_client *client, const char *group, rlock_codec codec, c
     rlock *lock = rli_single_make(client, group, &rli_kind_group, NULL);
     if (!lock)
         return NULL;
-    rli_single_of(lock)->names.values = gather(codec, given, n, add);
+    if (add == add_bytes || rli_codec_choose(&codec, client->settings.codec) == RLOCK_OK)
+        rli_single_of(lock)->names.values = gather(codec, given, n, add);
     if (!rli_single_of(lock)->names.values) {
         rlock_free(lock);
         return NULL;

@@ -131,6 +131,25 @@ rlock_status rli_codec_check(rlock_codec codec)
     return rli_fail(RLOCK_INVALID, "%d is no rlock_codec", (int)codec);
 }
 
+rlock_status rli_codec_choose(rlock_codec *codec, rli_stated_codec stated)
+{
+    static const char *const names[] = {[RLOCK_CODEC_KRYO5] = "KRYO5", [RLOCK_CODEC_STRING] = "STRING"};
+    rlock_codec said = stated == RLI_STATES_STRING ? RLOCK_CODEC_STRING : RLOCK_CODEC_KRYO5;
+    if (*codec == RLOCK_CODEC_CONFIGURED && stated != RLI_STATES_OTHER_CODEC)
+        *codec = said;
+    if (*codec != RLOCK_CODEC_CONFIGURED && rli_codec_check(*codec) != RLOCK_OK)
+        return RLOCK_INVALID;
+    if (stated == RLI_STATES_OTHER_CODEC)
+        return rli_fail(RLOCK_INVALID, "the configuration names a codec whose bytes this library does not know; make "
+                                       "them as Java does, and give them to rlock_get_group_lock()");
+    if (stated != RLI_STATES_NO_CODEC && *codec != said)
+        return rli_fail(RLOCK_INVALID,
+                        "the codec of these values is %s, and the configuration says %s, so Java's clients write other "
+                        "bytes for them: give RLOCK_CODEC_%s or RLOCK_CODEC_CONFIGURED",
+                        names[*codec], names[said], names[said]);
+    return RLOCK_OK;
+}
+
 rlock_status rli_codec_check_text(const char *text)
 {
     char shown[RLI_NAME_SHOWN];

@@ -56,6 +56,22 @@ Test(command_config, locks_with_the_settings_of_the_file)
     assert_outcome(command_outcome(NULL, COMMAND("force-unlock", "--config", path, NAME)), 0, "", "");
 }
 
+/* As Java does with the same file. */
+Test(command_config, writes_the_values_of_a_group_by_the_codec_of_the_file)
+{
+    const char *path = file_with("", "codec: !<org.redisson.client.codec.StringCodec> {}\n"), *url = server_url(stage.server);
+    command *c = command_start(NULL, COMMAND("run", "--config", path, "--kind", "group", "--value", "a", NAME, "--", "cat"));
+    cr_assert(server_wait_exists(stage.server, NAME, true, 10000));
+    assert_outcome(command_outcome(url, COMMAND("run", "--kind", "group", "--codec", "string", "--value", "a", "-n", NAME,
+                                                "--", "true")), 75, "", "held by another");
+    assert_outcome(command_outcome(url, COMMAND("run", "--kind", "group", "--value", "a", "-n", NAME, "--", "true")), 0, "", "");
+    command_close_input(c);
+    cr_assert(command_wait(c, 10000) == 0, "%s", command_err(c));
+    command_free(c);
+    assert_outcome(command_outcome(NULL, COMMAND("run", "--config", path, "--kind", "group", "--codec", "kryo5", "--value",
+                                                 "a", NAME, "--", "true")), 64, "", "the configuration says STRING");
+}
+
 Test(command_config, takes_the_file_from_the_environment_when_no_option_says_otherwise)
 {
     char words[5000];

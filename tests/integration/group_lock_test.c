@@ -83,6 +83,28 @@ Test(group_lock, wakes_waiters_of_other_sets_of_values)
     assert_no_keys();
 }
 
+/* Java's clients would hold the same values beside C. */
+Test(group_lock, follows_the_codec_of_the_configuration)
+{
+    static const char *const texts[] = {"a"};
+    static const int64_t numbers[] = {1};
+    rlock_client *strings = stage_client("codec=STRING"), *odd = stage_client("codec=OTHER");
+    cr_assert(!rlock_get_group_lock_of_strings(strings, GROUP, RLOCK_CODEC_KRYO5, texts, 1));
+    assert_error("KRYO5", "the configuration says STRING", "RLOCK_CODEC_STRING");
+    cr_assert(!rlock_get_group_lock_of_longs(odd, GROUP, RLOCK_CODEC_CONFIGURED, numbers, 1));
+    assert_error("rlock_get_group_lock()");
+    cr_assert(!rlock_get_group_lock_of_longs(odd, GROUP, RLOCK_CODEC_STRING, numbers, 1));
+    rlock *own = stage_keep(rlock_get_group_lock_of_strings(strings, GROUP, RLOCK_CODEC_CONFIGURED, texts, 1));
+    rlock *same = stage_keep(rlock_get_group_lock_of_strings(stage.other, GROUP, RLOCK_CODEC_STRING, texts, 1));
+    rlock *usual = stage_keep(rlock_get_group_lock_of_strings(stage.other, GROUP, RLOCK_CODEC_CONFIGURED, texts, 1));
+    assert_ok(rlock_lock(own));
+    assert_status(rlock_try_lock(same, 0, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_ok(rlock_try_lock(usual, 0, RLOCK_WATCHDOG));
+    assert_ok(rlock_unlock(usual));
+    assert_ok(rlock_unlock(own));
+    assert_no_keys();
+}
+
 /* The owner would wait for itself for ever. */
 Test(group_lock, tells_an_owner_that_it_holds_a_part_already)
 {
@@ -458,7 +480,7 @@ Test(group_lock, refuses_wrong_values)
     cr_assert(!rlock_get_group_lock_of_strings(stage.client, GROUP, RLOCK_CODEC_KRYO5, NULL, 1));
     cr_assert(!rlock_get_group_lock_of_strings(stage.client, "", RLOCK_CODEC_KRYO5, texts, 1));
     assert_error("empty");
-    cr_assert(!rlock_get_group_lock_of_longs(stage.client, GROUP, (rlock_codec)2, numbers, 1));
+    cr_assert(!rlock_get_group_lock_of_longs(stage.client, GROUP, (rlock_codec)3, numbers, 1));
     assert_error("rlock_codec");
     cr_assert(!rlock_get_group_lock_of_longs(stage.client, GROUP, RLOCK_CODEC_KRYO5, numbers, 0));
     cr_assert(!rlock_get_group_lock_of_longs(stage.client, GROUP, RLOCK_CODEC_KRYO5, numbers, RLOCK_GROUP_VALUES_MAX + 1));

@@ -1,5 +1,6 @@
 /* Redisson's configuration file: what each key does, and what is said of what is wrong. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "src/config/redisson_file/yaml_keys.h"
 #include "src/config/settings.h"
 #include "tests/support/shell.h"
 #include "tests/support/test.h"
@@ -295,6 +296,47 @@ static void write_key(char *text, size_t size, size_t section, const char *name,
             length += (size_t)snprintf(text + length, size - length, "  %s\n", line);
     }
     snprintf(text + length, size - length, "%s%s: %s\n", at_top ? "" : "  ", name, value);
+}
+
+/* docs/configuration.md lists what has no effect. */
+Test(yaml, each_key_that_has_no_effect_is_documented)
+{
+    static char docs[100000];
+    char name[80];
+    FILE *file = fopen("docs/configuration.md", "r");
+    cr_assert(file && fread(docs, 1, sizeof docs - 1, file) > 0 && fclose(file) == 0);
+    for (size_t i = 0; rli_yaml_key_at(i); i++) {
+        const rli_yaml_key *key = rli_yaml_key_at(i);
+        snprintf(name, sizeof name, "`%s`", key->name);
+        cr_assert(key->use != RLI_USE_NOT || strstr(docs, name), "%s is missing", name);
+    }
+}
+
+/* Of codecs with properties nothing is known. */
+Test(yaml, the_codec_is_known_by_its_class)
+{
+    static const struct {
+        const char *text;
+        rlock_config_codec codec;
+    } cases[] = {
+        {"", RLOCK_CONFIG_CODEC_UNSET},
+        {"codec: null\n", RLOCK_CONFIG_CODEC_UNSET},
+        {"codec: !<org.redisson.codec.Kryo5Codec> {}\n", RLOCK_CONFIG_CODEC_KRYO5},
+        {"codec: !<org.redisson.client.codec.StringCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
+        {"codec: !<org.redisson.client.codec.LongCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
+        {"codec: {class: org.redisson.client.codec.StringCodec}\n", RLOCK_CONFIG_CODEC_STRING},
+        {"codec: !<org.redisson.client.codec.StringCodec> {charset: UTF-16}\n", RLOCK_CONFIG_CODEC_OTHER},
+        {"codec: !<org.redisson.codec.Kryo5Codec> {useReferences: false}\n", RLOCK_CONFIG_CODEC_OTHER},
+        {"codec: !<org.redisson.codec.JsonJacksonCodec> {}\n", RLOCK_CONFIG_CODEC_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "singleServerConfig: {address: \"redis://h:1\"}\n%s", cases[i].text);
+        load(text);
+        cr_assert(config.codec == cases[i].codec, "%d: %s", (int)config.codec, text);
+        assert_no_warnings();
+        rlock_config_free(&config);
+    }
 }
 
 Test(yaml, each_key_that_redisson_has_had_is_used_or_passed_over_in_silence)

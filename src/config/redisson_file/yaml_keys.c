@@ -87,8 +87,9 @@ static const rli_yaml_key keys[] = {
     {"secretKey", TOP, RLI_USE_NOT, NULL, false},
     {"registrationKey", TOP, RLI_USE_NOT, NULL, false},
 
-    /* Settings that concern Java's threads, connections, codecs, and reads from replicas. */
-    {"codec", TOP, RLI_USE_NOT, NULL, false},
+    {"codec", TOP, RLI_USE_CODEC, NULL, false},
+
+    /* Settings that concern Java's threads, connections, and reads from replicas. */
     {"threads", TOP, RLI_USE_NOT, NULL, false},
     {"nettyThreads", TOP, RLI_USE_NOT, NULL, false},
     {"executor", TOP, RLI_USE_NOT, NULL, false},

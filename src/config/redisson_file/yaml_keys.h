@@ -36,6 +36,7 @@ typedef enum rli_key_use {
     RLI_USE_INTERVAL,     /* retryInterval */
     RLI_USE_PREFIX,       /* nameMapper */
     RLI_USE_NAT,          /* natMapper, natMap */
+    RLI_USE_CODEC,        /* codec */
     RLI_USE_SECTION,      /* …ServersConfig */
     /* An object of a Java class: only Redisson's default can be followed; others are warned of. */
     RLI_USE_JAVA,

@@ -63,6 +63,7 @@ rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml
 rlock_status rli_yaml_use_delay(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 rlock_status rli_yaml_use_prefix(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
+rlock_status rli_yaml_use_codec(rli_yaml_loader *loader, yaml_node_t *value);
 rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value);
 
 /* Apply addresses; rli_yaml_finish_servers then sets the draft's addresses (yaml_servers.c). */

@@ -232,6 +232,21 @@ rlock_status rli_yaml_use_nat(rli_yaml_loader *loader, const rli_yaml_key *key, 
     return take_places(loader, key, map, with_port);
 }
 
+/* Properties, such as a charset, may change what a codec writes. */
+rlock_status rli_yaml_use_codec(rli_yaml_loader *loader, yaml_node_t *value)
+{
+    static const char *const of_text[] = {"StringCodec", "LongCodec", "IntegerCodec", "DoubleCodec"};
+    const char *class = class_of(loader, value);
+    bool plain = read_properties(loader, value, NULL, 0, NULL), text = false;
+    for (size_t i = 0; i < sizeof of_text / sizeof *of_text; i++)
+        text = text || strcmp(class, of_text[i]) == 0;
+    bool kryo5 = strcmp(class, "Kryo5Codec") == 0;
+    loader->draft.codec = plain && text    ? RLOCK_CONFIG_CODEC_STRING
+                          : plain && kryo5 ? RLOCK_CONFIG_CODEC_KRYO5
+                                           : RLOCK_CONFIG_CODEC_OTHER;
+    return RLOCK_OK;
+}
+
 rlock_status rli_yaml_use_java(rli_yaml_loader *loader, const rli_yaml_key *key, yaml_node_t *value)
 {
     const char *class = class_of(loader, value);

@@ -286,6 +286,8 @@ rlock_status rli_yaml_use(rli_yaml_loader *loader, const rli_yaml_key *key, yaml
         return rli_yaml_use_prefix(loader, key, value);
     case RLI_USE_NAT:
         return rli_yaml_use_nat(loader, key, value);
+    case RLI_USE_CODEC:
+        return rli_yaml_use_codec(loader, value);
     case RLI_USE_JAVA:
     case RLI_USE_JAVA_NEEDED:
         return rli_yaml_use_java(loader, key, value);
