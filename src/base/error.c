@@ -6,12 +6,14 @@
 
 #include <rlock/version.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MESSAGE_SIZE 512
 
 static _Thread_local char last_error[MESSAGE_SIZE];
+static _Thread_local rlock_status last_status;
 
 /* Makes a message printable: it holds lock names and the server's words, and programs write it to terminals and
  * logs. */
@@ -39,12 +41,20 @@ rlock_status rli_fail(rlock_status status, const char *format, ...)
     if (length >= MESSAGE_SIZE)
         message[rli_utf8_cut(message, MESSAGE_SIZE - 1)] = 0;
     make_printable(message, last_error, sizeof last_error);
+    last_status = status;
     return status;
 }
 
 rlock_status rli_fail_text(rlock_status status, const char *message)
 {
     return rli_fail(status, "%s", message);
+}
+
+/* Whether a call that makes something may have failed with that. */
+static bool is_of_making(rlock_status status)
+{
+    return status == RLOCK_INVALID || status == RLOCK_UNSUPPORTED || status == RLOCK_NO_MEMORY ||
+           status == RLOCK_CLOSED || status == RLOCK_FORKED;
 }
 
 rlock_status rli_fail_null(const char *what)
@@ -54,7 +64,7 @@ rlock_status rli_fail_null(const char *what)
     char said[sizeof last_error];
     const char *again = strstr(last_error, known); /* of one that was NULL before: with that one's reason */
     snprintf(said, sizeof said, "%s", again ? again + strlen(known) : last_error);
-    if (!*said || strstr(said, unknown))
+    if (!*said || !is_of_making(last_status) || strstr(said, unknown))
         return rli_fail(RLOCK_INVALID, "the %s %s", what, unknown);
     return rli_fail(RLOCK_INVALID, "the %s %s%s", what, known, said);
 }

@@ -13,8 +13,8 @@ rlock_status rli_fail(rlock_status status, const char *format, ...) __attribute_
  * message already contains the name. `what` is the kind of object ("lock"). Returns `status`. */
 rlock_status rli_fail_prefix(rlock_status status, const char *what, const char *name);
 
-/* RLOCK_INVALID: a program has passed NULL for `what`. The thread's last message may say why that could not be made,
- * and is a part of this one. */
+/* RLOCK_INVALID: a program has passed NULL for `what`. The thread's last message may say why that could not be made;
+ * then it is a part of this one. */
 rlock_status rli_fail_null(const char *what);
 
 /* Like rli_fail, with a message that was composed elsewhere, for example by the thread that led a pipeline. */

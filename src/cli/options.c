@@ -359,7 +359,8 @@ bool options_read(cli_words *words, const cli_option *options, char **argv, int 
             over = words->name;
             if (over)
                 words->rest = at + 1;
-            words->name_is_marked = true;
+            else
+                words->name_is_marked = true;
         } else if (words->name_is_marked || !is_option(*at)) {
             if (!take_word(words, at, &over))
                 return false;

@@ -134,7 +134,7 @@ static int check_command(const cli_words *words, run_options *found, const char 
     if (found->bare)
         return usage_error(
             words->command,
-            "the COMMAND is missing: write rlock %s%s COMMAND…, or one of the sub-commands " SUB_COMMANDS,
+            "the COMMAND is missing: write rlock [OPTION…] %s%s COMMAND…, or one of the sub-commands " SUB_COMMANDS,
             words->name_is_marked ? "-- " : "", shorten_word(words->name, shown));
     return usage_error(words->command, "the COMMAND is missing: write rlock %s %s", words->command, words->form);
 }

@@ -32,8 +32,9 @@ Test(command_usage, wrong_words_are_refused_with_64)
         const char *complaint;
     } cases[] = {
         {COMMAND(NULL), "write rlock NAME COMMAND…, or one of the sub-commands run, ls, inspect"},
-        {COMMAND(NAME), "the COMMAND is missing: write rlock " NAME " COMMAND…, or one of the sub-commands run, ls"},
-        {COMMAND("--", "ls"), "the COMMAND is missing: write rlock -- ls COMMAND…"},
+        {COMMAND(NAME), "the COMMAND is missing: write rlock [OPTION…] " NAME " COMMAND…, or one of the sub-commands run, ls"},
+        {COMMAND(NAME, "--"), "the COMMAND is missing: write rlock [OPTION…] " NAME " COMMAND…"},
+        {COMMAND("--", "ls"), "the COMMAND is missing: write rlock [OPTION…] -- ls COMMAND…"},
         {COMMAND("ls", ""), "ls: the PATTERN is empty: leave it out to see all locks"},
         {COMMAND("--wait", "3"), "the NAME of the lock is missing: write rlock run [OPTION…] NAME COMMAND…"},
         {COMMAND("-w", "3", NAME), "the COMMAND is missing"},
@@ -102,7 +103,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", "--kill-after", "soon", NAME, "--", "true"), "--kill-after \"soon\""},
         {COMMAND("help"), "did you mean rlock --help?"},
         {COMMAND("version"), "did you mean rlock --version?"},
-        {COMMAND("--", "help"), "the COMMAND is missing: write rlock -- help COMMAND…"},
+        {COMMAND("--", "help"), "the COMMAND is missing: write rlock [OPTION…] -- help COMMAND…"},
         {COMMAND("lss"), "did you mean rlock ls?"},
         {COMMAND("inspct"), "did you mean rlock inspect?"},
         {COMMAND("force-unlock", "--kind", "bogus", NAME), "read, write or non-reentrant; see"},

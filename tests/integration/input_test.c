@@ -70,6 +70,17 @@ Test(input, null_client_is_invalid_everywhere)
     rlock_inspection_free(NULL);
 }
 
+/* The reason of an earlier failure is told only if it may be why there is no handle. */
+Test(input, null_lock_is_not_blamed_on_another_call)
+{
+    cr_assert(!rlock_get_lock(stage.client, ""));
+    assert_status(rlock_lock(NULL), RLOCK_INVALID);
+    assert_error("the lock is NULL; the last failure in this thread was: ", "empty");
+    assert_status(rlock_unlock(lock_of(stage.client, NAME)), RLOCK_NOT_OWNER);
+    assert_status(rlock_lock(NULL), RLOCK_INVALID);
+    cr_assert_str_eq(rlock_last_error(), "the lock is NULL; check what the call that makes it returns");
+}
+
 Test(input, null_in_opening_is_invalid)
 {
     rlock_client *client = NULL;
