@@ -9,6 +9,7 @@
 #include "tests/support/event.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,6 +188,26 @@ TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
     actor *waiter = actor_start();
     actor_begin_lock(waiter, lock);
     cr_assert(wait_queued("order", 6, 5000));
+    int64_t since_ms = now_ms();
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_finish(waiter, 30000));
+    assert_passed_over("order", since_ms, actor_ended_at(waiter));
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
+/* Where replicas may have listeners, too, those of this library are still connected to the master. */
+TimedTest(fair_dead, heads_of_this_library_are_passed_over_beside_replicas)
+{
+    char url[80];
+    snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d", server_port(stage.server));
+    rlock *lock = fair_of(stage_client_at(url), "order");
+    assert_ok(rlock_lock(lock));
+    queue_ghost("order", 1);
+    queue_ghost("order", 2);
+    actor *waiter = actor_start();
+    actor_begin_lock(waiter, lock);
+    cr_assert(wait_queued("order", 3, 5000));
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 30000));
