@@ -15,6 +15,7 @@
 #include "engine/registry.h"
 #include "engine/session.h"
 #include "engine/synced.h"
+#include "engine/unheard.h"
 #include "net/reply.h"
 
 #include <limits.h>
@@ -62,18 +63,6 @@ static rlock_status begin_turn(rli_attempt *attempt)
         if (status != RLOCK_OK || attempt->moved)
             return status;
     }
-}
-
-/* Notes the unheard head of the server's queue, which may be dead; NULL: the head is not unheard. The same head keeps
- * the time at which it was first noted, until it is notified again RLI_UNHEARD_MS later. */
-static void note_unheard_head(rli_attempt *attempt, const char *unheard)
-{
-    bool same = unheard && attempt->unheard && strcmp(unheard, attempt->unheard) == 0;
-    if (same && rli_now_ms() < attempt->unheard_ms + RLI_UNHEARD_MS)
-        return;
-    free(attempt->unheard);
-    attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: a later answer finds it again */
-    attempt->unheard_ms = rli_now_ms();
 }
 
 /* A server may answer with 0 or less, but no waiter asks again without a pause. */
@@ -154,7 +143,7 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
     case RLI_DENIED:
         if (verdict.has_rival && rli_entry_has_rival(attempt->engine, attempt->entry, &attempt->asked->owner))
             return overlaps(attempt->asked);
-        note_unheard_head(attempt, verdict.unheard);
+        rli_unheard_note(attempt, verdict.unheard);
         rli_registry_note_denied(attempt, &verdict, call);
         if (rli_kind_queues_on_server(attempt->asked->kind)) {
             rli_offer_note_denied(attempt, call);
@@ -235,7 +224,6 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         cold->highest = session->count + 1;
     if (rli_kind_queues_on_server(asked->kind) && !session->queued)
         cold->queue_number = ++attempt->engine->last_queue_number;
-    bool forgotten = attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS;
     int64_t wait_ms = asked->wait_ms == RLOCK_FOREVER ? attempt->engine->settings->fair_wait_timeout_ms
                                                       : rli_earlier(asked->wait_ms, RLOCK_LEASE_MAX_MS);
     rli_request request = {
@@ -250,7 +238,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         .place_ms = session->queued ? cold->place_ms
                     : wait_ms > 0   ? wait_ms
                                     : 0,
-        .unheard = forgotten ? attempt->unheard : "",
+        .unheard = rli_unheard_again(attempt),
     };
     add_waiting(attempt, &request);
     return request;

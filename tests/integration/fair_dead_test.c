@@ -196,6 +196,26 @@ TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
     actor_end(waiter);
 }
 
+/* A server that has gone back to an older state: the places are of this client, and it knows that it has them no more. */
+TimedTest(fair_dead, places_of_the_asking_client_are_passed_over_at_once)
+{
+    rlock *lock = fair_of(stage.client, "order");
+    for (int i = 0; i < 50; i++) {
+        char owner[64];
+        snprintf(owner, sizeof owner, "%s:%d", rlock_client_id(stage.client), 1000 + i);
+        freeReplyObject(server_command(stage.server, "RPUSH redisson_lock_queue:{order} %s", owner));
+        set_score("order", owner, server_time_ms() + 600000);
+    }
+    actor *waiter = actor_start();
+    int64_t since_ms = now_ms();
+    actor_begin_lock(waiter, lock);
+    assert_ok(actor_finish(waiter, 30000));
+    assert_between(actor_ended_at(waiter) - since_ms, 0, 2000);
+    cr_assert(queue_length("order") == 0);
+    assert_ok(actor_unlock(waiter, lock));
+    actor_end(waiter);
+}
+
 /* Where replicas may have listeners, too, those of this library are still connected to the master. */
 TimedTest(fair_dead, heads_of_this_library_are_passed_over_beside_replicas)
 {
