@@ -36,9 +36,12 @@ static waking sleep_on(rli_wait *wait)
 /* Nor is it told anything before the server has confirmed the subscription. A server at its maxclients takes no
  * connection for messages. Each pause is longer by a random part, so that many waiters do not ask together. */
 #define DEAF_MS 1000
+/* Nobody is told when an operator deletes a key, or a server has lost it. */
+#define RARELY_MS 30000
 
 static int64_t look_ahead(const rli_wait *wait, int64_t until_ms)
 {
+    until_ms = rli_earlier(until_ms, rli_after_ms(RARELY_MS + rli_random_up_to(RARELY_MS)));
     if (wait->news.channel && !rli_news_is_confirmed(&wait->news))
         until_ms = rli_earlier(until_ms, rli_after_ms(DEAF_MS + rli_random_up_to(DEAF_MS)));
     bool moving = wait->news.node && rli_topology_is_migrating(wait->topology);

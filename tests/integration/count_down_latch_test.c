@@ -275,6 +275,18 @@ TimedTest(count_down_latch, wait_ends_with_the_counters_ttl)
     assert_between(now_ms() - since_ms, 390, at_most_ms(550));
 }
 
+/* Nor when an operator deletes the key, or a server that was started anew has it no more. */
+TimedTest(count_down_latch, wait_ends_although_nobody_tells_of_the_end)
+{
+    rlock_count_down_latch *latch = latch_with(3);
+    actor *waiter = actor_start();
+    actor_begin(waiter, await_open, &(awaiting){latch, RLOCK_FOREVER, NULL});
+    cr_assert(wait_latch_heard(NAME, 1) && actor_asleep(waiter, 5000));
+    freeReplyObject(server_command(stage.server, "DEL " NAME));
+    assert_ok(actor_finish(waiter, 65000));
+    actor_end(waiter);
+}
+
 /* A message that opens nothing: counted on, closed anew. */
 Test(count_down_latch, wait_goes_on_while_the_count_stands)
 {
