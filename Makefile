@@ -470,6 +470,7 @@ bin_to     := $(call quote,$(DESTDIR)$(PREFIX)/bin)
 man_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/man)
 bash_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/bash-completion/completions)
 zsh_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/zsh/site-functions)
+doc_to     := $(call quote,$(DESTDIR)$(PREFIX)/share/doc/rlock)
 fish_to    := $(call quote,$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d)
 headers    := $(wildcard include/rlock/*.h)
 man_pages  := $(wildcard docs/man/*.1 docs/man/*.3)
@@ -492,7 +493,7 @@ absolute_prefix = $(if $(PREFIX),$(if $(filter /%,$(firstword $(PREFIX))),,$(err
     as /usr/local: "$(PREFIX)")))
 
 .PHONY: install uninstall
-install: all ## installs headers, libraries, command, manual and completions under DESTDIR and PREFIX
+install: all ## installs headers, libraries, command, manual, pages and completions under DESTDIR and PREFIX
 	$(absolute_prefix)install -d $(include_to) $(lib_to)/pkgconfig $(cmake_to) $(bin_to) $(man_to)/man1 $(man_to)/man3 \
 	    $(bash_to) $(zsh_to) $(fish_to)
 	install -m 644 $(headers) $(include_to)
@@ -510,16 +511,18 @@ install: all ## installs headers, libraries, command, manual and completions und
 	install -m 644 packaging/completions/rlock.bash $(bash_to)/rlock
 	install -m 644 packaging/completions/_rlock $(zsh_to)
 	install -m 644 packaging/completions/rlock.fish $(fish_to)
+	umask 022 && sh packaging/docs.sh $(doc_to) $(call quote,$(PREFIX)/include)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 # Folders that install makes, the inner ones first: removed if they are empty, but not those that every system has.
 emptied = $(lib_to)/pkgconfig $(cmakes_to) $(lib_to) $(bin_to) $(prefix_to)/include $(man_to)/man1 $(man_to)/man3 $(man_to) \
-    $(bash_to) $(share_to)/bash-completion $(zsh_to) $(share_to)/zsh $(fish_to) $(share_to)/fish $(share_to) $(prefix_to)
+    $(share_to)/doc $(bash_to) $(share_to)/bash-completion $(zsh_to) $(share_to)/zsh $(fish_to) $(share_to)/fish $(share_to) $(prefix_to)
 
 uninstall: $(made_pages) ## removes what install put there
 	$(absolute_prefix)rm -f $(addprefix $(include_to)/,$(notdir $(headers)))
 	rm -f $(lib_to)/librlock.a $(lib_to)/$(soname) $(lib_to)/$(module) $(lib_to)/librlock.so $(lib_to)/pkgconfig/rlock.pc $(bin_to)/rlock
 	rm -f $(bash_to)/rlock $(zsh_to)/_rlock $(fish_to)/rlock.fish
+	rm -rf $(doc_to)
 	rm -f $(foreach page,$(man_pages),$(man_to)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 	rm -f $(cmake_to)/rlockConfig.cmake $(cmake_to)/rlockConfigVersion.cmake
 	[ ! -d $(cmake_to) ] || rmdir --ignore-fail-on-non-empty $(cmake_to)

@@ -113,8 +113,9 @@ typedef enum rlock_lost_reason {
 typedef struct rlock_lost_event {
     size_t size;      /* size of this struct in this version of the library */
     const char *name; /* name of the lock as the program gave it; valid during the callback */
-    /* The number of the named owner, or that by which this library knows the thread, as in its messages; it is not the
-     * system's. A program that must know which worker has lost its lock uses rlock_for_owner(). */
+    /* The number of the named owner, or that by which this library knows the thread, as in its messages. It is not the
+     * system's, and not that in the lock's field on the server, which is another for each hold. A program that must
+     * know which worker has lost its lock uses rlock_for_owner(). */
     int64_t owner;
     bool named_owner; /* true: an owner from rlock_for_owner or the options; false: a thread */
     int hold_count;   /* how many holds are lost */

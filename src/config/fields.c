@@ -112,8 +112,8 @@ rlock_status rli_field_check(const rli_field *field, int64_t value)
 {
     if (value >= field->lowest && value <= field->highest)
         return RLOCK_OK;
-    return rli_fail(RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", field->name, (long long)value,
-                    (long long)field->lowest, (long long)field->highest);
+    return rli_fail(RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld%s", field->name, (long long)value,
+                    (long long)field->lowest, (long long)field->highest, field->kind == RLI_SPAN ? " ms" : "");
 }
 
 static rlock_status read_word(const rli_field *field, const char *const *words, const char *text, int64_t *value)

@@ -82,8 +82,9 @@ static rlock_status check_number(rli_yaml_loader *loader, const rli_yaml_key *ke
                              key->name, (long long)given, (long long)field->highest);
     }
     if (*number < field->lowest || *number > field->highest)
-        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld", key->name,
-                             (long long)*number, (long long)field->lowest, (long long)field->highest);
+        return rli_yaml_fail(loader, value, RLOCK_INVALID, "%s is %lld; it must be from %lld to %lld%s", key->name,
+                             (long long)*number, (long long)field->lowest, (long long)field->highest,
+                             field->kind == RLI_SPAN ? " ms" : "");
     return RLOCK_OK;
 }
 
