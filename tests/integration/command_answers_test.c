@@ -265,7 +265,7 @@ Test(command_answers, inspect_shows_the_queue_of_a_fair_lock)
     assert_json("waiters", "[{\"owner\":\"a:2\",\"client\":\"a\",\"number\":2,\"left_ms\":#,\"process\":null},"
                            "{\"owner\":\"b:3\",\"client\":\"b\",\"number\":3,\"left_ms\":0,\"process\":null}]");
     put("DEL " NAME);
-    assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a.*\n  nobody holds it; the waiters may be those");
+    assert_inspected("^order:42: free \\(fair\\)\n  waiter 1: client a.*\n  nobody holds it: the next waiter takes it");
     assert_json("locked", "false");
 }
 
