@@ -155,8 +155,12 @@ static bool launch(rli_renewal_batch *batch, rli_call *call)
 {
     if (!batch->node)
         return false;
-    return rli_renewal_batch_send(batch, call) ||
-           (connect_node(batch) == RLOCK_OK && rli_renewal_batch_send(batch, call));
+    if (rli_renewal_batch_send(batch, call))
+        return true;
+    rlock_status status = connect_node(batch);
+    if (status == RLOCK_SERVER)
+        batch->refused = RLI_REFUSES_LOGIN;
+    return status == RLOCK_OK && rli_renewal_batch_send(batch, call);
 }
 
 /* --- the answer --- */
@@ -210,7 +214,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
     session->refused = RLI_NOT_REFUSED;
-    if (!answer && batch->count == 1)
+    if (!answer && (batch->count == 1 || batch->refused == RLI_REFUSES_LOGIN))
         session->refused = batch->refused;
     if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE))
         put_off(engine, session, again_ms);
@@ -247,7 +251,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     for (int i = 0; !batch->permits && i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
         const redisReply *answer = whole ? reply->element[i] : NULL;
-        session->alone = !whole && (session->alone || batch->refused);
+        session->alone = !whole && (session->alone || (batch->refused && batch->refused != RLI_REFUSES_LOGIN));
         if (batch->looks)
             rli_look_judge(engine, batch, session, answer, sent_ms);
         else

@@ -68,8 +68,9 @@ static void print_text(const char *name, const rlock_inspection *found, bool may
         putchar('\n');
     }
     if (found->waiter_count && !found->holder_count)
-        puts("  nobody holds it: the next waiter takes it in a moment; or its place is of a wait that is over, and will be\n"
-             "  passed over; or it waits for the same name with or without braces around it, which has the same queue");
+        puts(
+            "  nobody holds it: the next waiter takes it in a moment; or its place is of a wait that is over, and will be\n"
+            "  passed over; or it waits for the same name with or without braces around it, which has the same queue");
     for (size_t i = 0; i < found->permit_count; i++) {
         printf("  permit %s", found->permits[i].id);
         describe_left(stdout, found->permits[i].left_ms, "");

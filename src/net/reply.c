@@ -92,6 +92,8 @@ const char *rli_refusal_words(rli_refusal refusal)
         return "it cannot save to its disk (MISCONF)";
     case RLI_IS_REPLICA:
         return "it is a replica now (READONLY)";
+    case RLI_REFUSES_LOGIN:
+        return "it refuses the login";
     default:
         return "another call for this name says why";
     }

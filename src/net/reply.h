@@ -31,6 +31,7 @@ typedef enum rli_refusal {
     RLI_AT_MAXMEMORY,
     RLI_CANNOT_SAVE,
     RLI_IS_REPLICA,
+    RLI_REFUSES_LOGIN, /* it lets no connection begin */
     RLI_REFUSED_ELSE
 } rli_refusal;
 #define RLI_REFUSAL_BITS 3

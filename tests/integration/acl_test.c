@@ -612,6 +612,25 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
     assert_ok(rlock_unlock(locks[2]));
 }
 
+/* The password was changed, and the connections are gone. Several holds are renewed together. */
+Test(acl, login_that_is_refused_is_the_reason_of_the_loss)
+{
+    losses lost;
+    losses_init(&lost);
+    rlock_on_lost(stage.client, losses_note, &lost);
+    rlock *locks[] = {lock_of(stage.client, NAME), lock_of(stage.client, "other")};
+    for (int i = 0; i < 2; i++)
+        assert_ok(rlock_lock(locks[i]));
+    say("ACL SETUSER locks resetpass >changed");
+    say("CLIENT KILL USER locks");
+    losses_await(&lost, 2, 60000);
+    for (int i = 0; i < 2; i++) {
+        cr_assert(lost.all[i].reason == RLOCK_LOST_REFUSED);
+        cr_assert_str_eq(lost.all[i].said, "the server refused to renew it: it refuses the login");
+    }
+    say("ACL SETUSER locks resetpass >secret");
+}
+
 /* A server reports that a hold was deleted while the user may not look at it: that is told when it may again, and not by the
  * next renewal, which comes much later. */
 Test(acl, right_that_is_missing_when_a_hold_is_deleted_keeps_the_loss_back_no_longer)
