@@ -813,6 +813,16 @@ Test(yaml, merged_mappings_give_what_is_not_said_beside_them)
 
 /* ---- The environment ---- */
 
+/* The line looks right in the file. */
+Test(yaml, value_from_the_environment_may_break_the_file)
+{
+    setenv("RLOCK_TEST_A", "a: b", 1);
+    assert_status(load_text(SINGLE "  password: ${RLOCK_TEST_A}\n"), RLOCK_INVALID);
+    assert_error("redisson.yaml:3: this is not valid YAML: ", "; what stands for ${NAME} is read as YAML, so it may need quotes");
+    load(SINGLE "  password: \"${RLOCK_TEST_A}\"\n");
+    assert_text(config.password, "a: b");
+}
+
 Test(yaml, names_in_braces_are_taken_from_the_environment)
 {
     static const struct {

@@ -258,9 +258,10 @@ static rlock_status no_yaml(const rli_yaml_loader *loader, const yaml_parser_t *
     char where[40] = "";
     if (has_place)
         snprintf(where, sizeof where, ":%zu", parser->problem_mark.line + 1);
-    return rli_fail(RLOCK_INVALID, "%s%s: this is not valid YAML: %s%s%s", loader->file, where,
+    return rli_fail(RLOCK_INVALID, "%s%s: this is not valid YAML: %s%s%s%s", loader->file, where,
                     parser->problem ? parser->problem : "it cannot be read", parser->context ? ", " : "",
-                    parser->context ? parser->context : "");
+                    parser->context ? parser->context : "",
+                    loader->replaced ? "; what stands for ${NAME} is read as YAML, so it may need quotes" : "");
 }
 
 /* Reads on until more than NESTED_MAX lists and mappings are open: then returns the line; 0: that never happens. What
@@ -339,7 +340,9 @@ static rlock_status read_text(rli_yaml_loader *loader, const char *path)
     rlock_status status = rli_file_read(path, &raw, &length);
     if (status != RLOCK_OK)
         return status;
-    status = rli_environment_expand(raw, length, &text, &length, warn_of_unset, loader);
+    size_t raw_length = length;
+    status = rli_environment_expand(raw, raw_length, &text, &length, warn_of_unset, loader);
+    loader->replaced = status == RLOCK_OK && (length != raw_length || memcmp(raw, text, length) != 0);
     free(raw);
     if (status != RLOCK_OK)
         return status;

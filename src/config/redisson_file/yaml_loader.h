@@ -23,6 +23,7 @@ typedef struct rli_yaml_loader {
     yaml_document_t document;
     rlock_config draft;       /* becomes the caller's config on success */
     rli_owned *owned;         /* memory of the draft */
+    bool replaced;            /* something in the file was replaced from the environment */
     const char *given_prefix; /* the caller's name_prefix; it replaces any nameMapper */
     rli_mode mode;
     /* The server of an …address key, and those of a list. */
