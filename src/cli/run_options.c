@@ -174,13 +174,15 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
          .never = "the lock is freed when COMMAND ends; rlock force-unlock frees it before"},
         {.name = "--close", .letter = 'o', .never = "COMMAND inherits nothing that holds the lock; leave it out"},
         {.name = "--json",
-         .never = "it is of ls, inspect and bench, and comes after that word: rlock inspect --json NAME"},
+         .never = "it is of the other commands, and comes after their word: rlock inspect --json NAME"},
         {.name = "--no-fork", .letter = 'F', .never = "rlock must stay beside COMMAND to renew the lock; leave it out"},
         {0}};
     cli_words words = {.command = "run", .form = "[OPTION…] NAME COMMAND…", .help = help, .runs = true};
     if (!options_read(&words, options, argv, code))
         return false;
+    const char *around = getenv("RLOCK_NAME");
     found->name = words.name;
+    found->within = around && strcmp(around, words.name) == 0;
     found->kind = kind ? kind : side ? side : &kind_plain;
     if (side && kind && side != kind)
         *code = usage_error(words.command, "-%s asks for --kind %s, so --kind %s must not be given, too",

@@ -20,6 +20,7 @@ typedef struct run_options {
     const char *codec; /* of the values; NULL: not given */
     bool quiet, verbose; /* not both */
     bool bare; /* the sub-command was left out */
+    bool within; /* RLOCK_NAME in the environment is the name: an rlock command around this one may hold the lock */
     const char *name;
     char **command;
     char *shell[4]; /* what `command` is after -c */

@@ -122,11 +122,14 @@ static void *tell(void *argument)
     char told[TOLD_SIZE] = "";
     struct pollfd stop = {self->stop_fd, POLLIN, 0};
     int pause_ms = FIRST_MS;
-    for (;;) {
+    for (bool first = true;; first = false) {
         int ready = poll(&stop, 1, pause_ms);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return NULL;
-        look(self, told, sizeof told);
+        if (first && self->options->within)
+            say(self, "RLOCK_NAME says that this command runs under it already, so it may wait for itself");
+        if (self->tells)
+            look(self, told, sizeof told);
         pause_ms = AGAIN_MS;
     }
 }
@@ -140,8 +143,9 @@ void waiting_begin(cli_waiting *self, rlock_client *client, const run_options *o
                           .stop_fd = -1,
                           .mutex = PTHREAD_MUTEX_INITIALIZER};
     /* Nothing stands under the name of a sharded lock itself. */
-    bool tells = options->verbose || (!options->quiet && isatty(STDERR_FILENO));
-    if (!tells || hold->kind->sharded)
+    self->tells = options->verbose || (!options->quiet && isatty(STDERR_FILENO));
+    bool warns = options->within && !options->quiet;
+    if ((!self->tells && !warns) || hold->kind->sharded)
         return;
     self->stop_fd = eventfd(0, EFD_CLOEXEC);
     self->started = self->stop_fd >= 0 && pthread_create(&self->thread, NULL, tell, self) == 0;

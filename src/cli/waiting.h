@@ -17,13 +17,15 @@ typedef struct cli_waiting {
     int64_t since_ms;
     pthread_t thread;
     bool started; /* there is a thread */
+    bool tells;   /* it tells who holds the lock */
     int stop_fd;  /* eventfd: ends the thread */
     pthread_mutex_t mutex;
     bool over; /* guarded by mutex: the wait has ended, and nothing more is said */
 } cli_waiting;
 
-/* The wait begins. If standard error is a terminal and --quiet was not given, or --verbose was, a thread tells who
- * holds the lock, once the wait has lasted a moment and whenever that changes. Without the memory for a thread,
+/* The wait begins. Once it has lasted a moment, a thread tells who holds the lock, and whenever that changes, if
+ * standard error is a terminal and --quiet was not given, or --verbose was. Unless --quiet was given, it tells in any
+ * case that the wait may be for rlock itself, which runs under the lock already. Without the memory for a thread,
  * nothing is told. */
 void waiting_begin(cli_waiting *waiting, rlock_client *client, const run_options *options, const cli_hold *hold);
 /* The wait has ended. Does not wait for the thread, which may be waiting for the server. */

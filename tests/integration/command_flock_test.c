@@ -5,6 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,17 @@ static void assert_says(const char *const *words, const char *expected)
 }
 
 /* Options of the command are its own, also those that rlock has. */
+/* It cannot know whether the outer one has the same server, so it waits. */
+Test(command_flock, one_within_another_of_the_name_says_that_it_may_wait_for_itself)
+{
+    command *c = start(COMMAND(NAME, "sh", "-c", "exec \"$RLOCK_COMMAND\" -w 30 " NAME " true"));
+    cr_assert(command_complains(c, "\"" NAME "\", ", SOON_MS) && strstr(command_err(c), "it may wait for itself"), "%s", command_err(c));
+    command_signal(c, SIGTERM);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
+    command_free(c);
+    assert_no_keys();
+}
+
 Test(command_flock, name_and_command_are_enough)
 {
     assert_says(COMMAND(NAME, "echo", "a", "-n", "--", "b"), "a -n -- b\n");
