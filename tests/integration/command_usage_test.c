@@ -73,7 +73,7 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("run", NAME, "--"), "the COMMAND is missing"},
         {COMMAND("run", "", "--", "true"), "NAME of the lock is empty"},
         {COMMAND("run", "--json", NAME, "--", "true"), "there is no --json: it is of the other commands"},
-        {COMMAND("--json", "inspect", NAME), "comes after that word: rlock inspect --json NAME"},
+        {COMMAND("--json", "inspect", NAME), "comes after their word: rlock inspect --json NAME"},
         {COMMAND("run", "-z", "3", NAME, "--", "true"), "unknown option \"-z\""},
         {COMMAND("run", "--wai", "3", NAME, "--", "true"), "unknown option \"--wai\" (did you mean --wait?)"},
         {COMMAND("run", "--no", NAME, "--", "true"), "unknown option \"--no\" (did you mean --nonblock?)"},
