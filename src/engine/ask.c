@@ -238,7 +238,7 @@ rli_request rli_ask_request(rli_attempt *attempt, rli_ask_owners *texts, int64_t
         .place_ms = session->queued ? cold->place_ms
                     : wait_ms > 0   ? wait_ms
                                     : 0,
-        .unheard = rli_unheard_again(attempt),
+        .unheard = attempt->unheard ? rli_unheard_again(attempt->unheard, attempt->unheard_ms) : "",
     };
     add_waiting(attempt, &request);
     return request;

@@ -45,7 +45,7 @@ void rli_unheard_note(rli_attempt *attempt, const char *unheard)
     }
 }
 
-const char *rli_unheard_again(const rli_attempt *attempt)
+const char *rli_unheard_again(const char *unheard, int64_t unheard_ms)
 {
-    return attempt->unheard && rli_now_ms() >= attempt->unheard_ms + RLI_UNHEARD_MS ? attempt->unheard : "";
+    return rli_now_ms() >= unheard_ms + RLI_UNHEARD_MS ? unheard : "";
 }

@@ -11,7 +11,7 @@
  * was first noted, until it is notified again RLI_UNHEARD_MS later. A place of this client that none of its sessions
  * has is not given that time: the server has gone back to an older state. Mutex held. */
 void rli_unheard_note(rli_attempt *attempt, const char *unheard);
-/* Returns the head that the next request is to notify again, or "". It lives until the next note. */
-const char *rli_unheard_again(const rli_attempt *attempt);
+/* Returns the head that was noted then, if the next request is to notify it again, or "". */
+const char *rli_unheard_again(const char *unheard, int64_t unheard_ms);
 
 #endif
