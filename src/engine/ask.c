@@ -287,6 +287,10 @@ typedef struct ask_frame {
     rli_call call;
 } ask_frame;
 
+/* Where others can stand in, no attempt begins later than this: the server may be about to come back, but is mostly
+ * down. */
+#define STAND_IN_MS 25
+
 /* The request may take until the wait ends, and at least the configured timeout, or less if the caller says so. */
 static void limit_request(const rli_attempt *attempt)
 {
@@ -295,6 +299,8 @@ static void limit_request(const rli_attempt *attempt)
     int64_t answer_ms = rli_earlier(timeout_ms, asked->answer_ms);
     answer_ms += rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length);
     rli_operation_limit(attempt->op, asked->wait_ms > 0 ? attempt->wait.deadline_ms : 0, answer_ms);
+    if (asked->answer_ms < timeout_ms)
+        attempt->op->attempts_until_ms = rli_earlier(attempt->op->attempts_until_ms, rli_after_ms(STAND_IN_MS));
 }
 
 static const bool legal[RLI_ASKING_STAGES][RLI_ASKING_STAGES] = {
