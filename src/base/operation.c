@@ -42,7 +42,7 @@ static void begin(rli_operation *op, rli_gate *gate, rlock_cancel *cancel, rli_p
     op->gate = gate;
     op->cancel = op->registered = cancel;
     op->whole = NULL;
-    op->outlives_whole = false;
+    op->outlives_whole = op->others_stand_in = false;
     op->connects = true;
     op->call_options = NULL;
     op->deadline_ms = op->attempts_until_ms = RLI_NEVER;

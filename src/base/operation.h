@@ -46,7 +46,8 @@ typedef struct rli_operation {
      * unless `outlives_whole`: the part gives something back, which nothing but its own gate may end. */
     struct rli_operation *whole;
     bool outlives_whole;
-    bool connects; /* false: it uses a connection that is there, and waits for none to be made */
+    bool others_stand_in; /* for a server that is down: there is no pause to wait for it */
+    bool connects;        /* false: it uses a connection that is there, and waits for none to be made */
     /* Of the handle that it is for: how long to wait for an answer, and how often to ask. NULL: as the client is
      * configured. */
     const rlock_call_options *call_options;

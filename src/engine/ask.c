@@ -287,10 +287,6 @@ typedef struct ask_frame {
     rli_call call;
 } ask_frame;
 
-/* Where others can stand in, no attempt begins later than this: the server may be about to come back, but is mostly
- * down. */
-#define STAND_IN_MS 25
-
 /* The request may take until the wait ends, and at least the configured timeout, or less if the caller says so. */
 static void limit_request(const rli_attempt *attempt)
 {
@@ -299,8 +295,7 @@ static void limit_request(const rli_attempt *attempt)
     int64_t answer_ms = rli_earlier(timeout_ms, asked->answer_ms);
     answer_ms += rli_synced_patience_ms(attempt->engine->topology, asked->names->name, asked->names->length);
     rli_operation_limit(attempt->op, asked->wait_ms > 0 ? attempt->wait.deadline_ms : 0, answer_ms);
-    if (asked->answer_ms < timeout_ms)
-        attempt->op->attempts_until_ms = rli_earlier(attempt->op->attempts_until_ms, rli_after_ms(STAND_IN_MS));
+    attempt->op->others_stand_in = asked->answer_ms < timeout_ms;
 }
 
 static const bool legal[RLI_ASKING_STAGES][RLI_ASKING_STAGES] = {
@@ -409,6 +404,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
 static rlock_status end_request(rli_attempt *attempt, ask_frame *asking, rlock_status status, int64_t *again_ms)
 {
     become(attempt, RLI_ASKS_NOTHING);
+    attempt->op->others_stand_in = false;
     rli_session_end_turn(attempt->session);
     note_doubt(attempt, asking, status);
     if (status == RLOCK_OK)

@@ -357,11 +357,23 @@ static bool has_other_connection(rli_call_progress *run)
     return other && rli_now_ms() - run->began_ms < timeout_of(run) / 2 && ++run->redirects <= REDIRECTS;
 }
 
+/* A connection that broke once says nothing about the server: retry at once. */
+static bool broke_once(const rli_call_progress *run)
+{
+    return run->outcome == RLI_DISCONNECTED && run->done == 1;
+}
+
+/* Whether the call ends before it would pause, because its server is down. Where no server is known, one may be found in
+ * the meantime. */
+static bool needs_no_pause(const rli_call_progress *run)
+{
+    return run->op->others_stand_in && run->node && run->outcome != RLI_ANSWERED && !broke_once(run);
+}
+
 /* Prepares for another attempt after a failed one. If the topology has changed since that began, there is no pause. */
 static void begin_pause(rli_call_progress *run)
 {
-    /* A connection that broke once says nothing about the server: retry at once. */
-    if (run->outcome == RLI_DISCONNECTED && run->done == 1)
+    if (broke_once(run))
         return;
     unsigned version = run->pause.version;
     bool in_a_circle = run->redirects > REDIRECTS;
@@ -394,7 +406,7 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     if (call->failed_ms == RLI_NEVER)
         call->failed_ms = run->began_ms;
     run->done++;
-    if (!worth_another(call, run)) {
+    if (!worth_another(call, run) || needs_no_pause(run)) {
         *status = failed(call, run);
         return true;
     }
