@@ -39,7 +39,8 @@ void rli_unheard_note(rli_attempt *attempt, const char *unheard)
     free(attempt->unheard);
     attempt->unheard = unheard ? strdup(unheard) : NULL; /* out of memory: a later answer finds it again */
     attempt->unheard_ms = rli_now_ms();
-    if (unheard && !same && is_left_over(attempt->engine, unheard)) {
+    /* One waiter is enough to have all of them removed. */
+    if (unheard && !same && !attempt->waiter.previous && is_left_over(attempt->engine, unheard)) {
         attempt->unheard_ms -= RLI_UNHEARD_MS;
         attempt->denied = 0; /* it asks again soon: there may be many */
     }
