@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/signals.h"
 
+#include "base/clock.h"
 #include "cli/message.h"
 
 #include <errno.h>
@@ -67,16 +68,21 @@ static bool asks_to_end(int number)
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
+/* Who ends a group of processes may send two signals, one behind the other. */
+#define AGAIN_MS 500
+
 /* One that comes during a release may have been meant for the command, which has ended just now. */
 static void heard_releasing(cli_interruption *self, int number)
 {
     if (!asks_to_end(number))
         return;
-    if (self->signal) {
+    if (!self->signal) {
+        self->signal = number;
+        self->signal_ms = rli_now_ms();
+    } else if (rli_now_ms() - self->signal_ms >= AGAIN_MS) {
         complain("%s", self->last_words);
         _exit(EXIT_SIGNAL + number);
     }
-    self->signal = number;
 }
 
 static void heard_waiting(cli_interruption *self, int number)

@@ -7,6 +7,7 @@
 #include <rlock/cancel.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct cli_signals {
     int fd;               /* signalfd: readable when a signal came; close-on-exec */
@@ -39,15 +40,16 @@ typedef struct cli_interruption {
     int stop_fd;            /* eventfd: ends the thread */
     const char *last_words; /* of a release; NULL: of a wait */
     pthread_mutex_t mutex;
-    bool waiting; /* guarded by mutex: a wait is under way or about to begin */
-    int signal;   /* guarded by mutex: the first signal that came; 0: none */
+    bool waiting;      /* guarded by mutex: a wait is under way or about to begin */
+    int signal;        /* guarded by mutex: the first signal that came; 0: none */
+    int64_t signal_ms; /* of a release: when that was */
 } cli_interruption;
 
 /* Starts the thread. Until interruption_wait_begins() a signal ends the process at once, with exit status 128
  * + its number, because nothing is held yet. False: errno says why. */
 bool interruption_start(cli_interruption *interruption, const cli_signals *signals, rlock_cancel *cancel);
 
-/* The same during a release: whoever interrupts it a second time does not want to wait for the server any longer. The
+/* The same during a release: whoever interrupts it again half a second later does not want to wait for the server any longer. The
  * process then ends with that message. False: errno says why. */
 bool interruption_start_releasing(cli_interruption *interruption, const cli_signals *signals, const char *last_words);
 
