@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/session.h"
+#include "redis/topology/topology.h"
 
 #define PAUSE_FIRST_MS      500
 #define PAUSE_UNANSWERED_MS 2000
@@ -48,9 +49,35 @@ int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog)
     return watchdog->engine->closes_ms ? 0 : waiting->after_ms; /* close does not wait long enough for the pause */
 }
 
+static const rli_node *server_of(const rli_watchdog *watchdog, const char *name, size_t length)
+{
+    const rli_topology *topology = watchdog->engine->topology;
+    return rli_topology_server_of(topology, rli_topology_slot(topology, name, length));
+}
+
+/* Puts the first session in front that is at another server than the one that was silent, if there is one. */
+static void prefer_others(rli_watchdog *watchdog)
+{
+    rli_clean_ups *waiting = &watchdog->clean_ups;
+    rli_session *before = NULL, *session = waiting->first;
+    while (session && server_of(watchdog, session->entry->name, session->entry->length) == waiting->silent) {
+        before = session;
+        session = session->cold->next_clean_up;
+    }
+    if (!session || !before)
+        return;
+    before->cold->next_clean_up = session->cold->next_clean_up;
+    if (waiting->last == session)
+        waiting->last = before;
+    session->cold->next_clean_up = waiting->first;
+    waiting->first = session;
+}
+
 rli_session *rli_clean_up_next(rli_watchdog *watchdog)
 {
     rli_clean_ups *waiting = &watchdog->clean_ups;
+    if (watchdog->engine->closes_ms && waiting->silent)
+        prefer_others(watchdog);
     rli_session *session = waiting->first;
     waiting->after_permits = waiting->permits && !(session && waiting->after_permits);
     if (waiting->after_permits) {
@@ -100,8 +127,19 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
     return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
 
-void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms)
+rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
 {
+    return watchdog->clean_ups.late ? rli_watchdog_begin(watchdog, op)
+                                    : rli_operation_begin(op, watchdog->engine->gate, NULL);
+}
+
+void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)
+{
+    const rli_node *server = server_of(watchdog, name, length);
+    if (!answered)
+        watchdog->clean_ups.silent = server;
+    else if (watchdog->clean_ups.silent == server)
+        watchdog->clean_ups.silent = NULL;
     if (!answered || rli_now_ms() - began_ms <= ANSWER_MS)
         watchdog->clean_ups.late = !answered;
     watchdog->clean_ups.after_ms = answered ? 0 : rli_after_ms(PAUSE_FIRST_MS);

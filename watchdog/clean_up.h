@@ -9,6 +9,7 @@
 #include "watchdog/watchdog.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Every function here expects the engine's mutex to be held. */
@@ -20,16 +21,19 @@ void rli_clean_up_wait(rli_watchdog *watchdog, rli_timer *timer);
 /* Returns from when on one of those that wait may be cleaned up; RLI_NEVER: none waits. */
 int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog);
 /* Returns the session that has waited longest, which is not `busy` any more; NULL: it is the turn of permits in doubt.
- * One of them waits. */
+ * One of them waits. While the client is closed, those at a server that was silent come last. */
 struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
 
+/* Begins the operation of a clean-up request. Only a long wait ends when the client begins to be closed: a short one is
+ * mostly for an answer that is on its way. As rli_operation_begin. */
+rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op);
 /* Returns until when to wait for the answer to a clean-up request. Such a request need not be answered to be
  * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
  * closed, the watchdog does nothing else but the clean-ups that wait. */
 int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog);
-/* Notes whether the clean-up that began then was answered. If not, all others that are due are put off for a while: in
- * an outage there may be many, and waiting for the server for each of them would take too long. */
-void rli_clean_up_note(rli_watchdog *watchdog, bool answered, int64_t began_ms);
+/* Notes whether the clean-up of that name that began then was answered. If not, all others that are due are put off for
+ * a while: in an outage there may be many, and waiting for the server for each of them would take too long. */
+void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms);
 /* The pauses between two requests for the same double, beginning with half a second, but stay short while there is no
  * answer: perhaps nothing was given back at all. While the client is being closed they are shorter still. Returns the
  * pause after one of pause_ms; 0: there was none yet. answered: the last request was. */

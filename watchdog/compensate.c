@@ -18,7 +18,7 @@ static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_
     rli_operation op;
     call->background = true;
     call->attempts = 1;
-    rlock_status status = rli_operation_begin(&op, watchdog->engine->gate, NULL);
+    rlock_status status = rli_clean_up_begin(watchdog, &op);
     if (status != RLOCK_OK)
         return status;
     op.deadline_ms = answer_by_ms;
@@ -183,7 +183,7 @@ void rli_compensate(rli_watchdog *watchdog, rli_session *session)
     if (!answered)
         rli_topology_connect_background(engine->topology, session->entry->name, session->entry->length);
     rli_engine_lock(engine);
-    rli_clean_up_note(watchdog, answered, began_ms);
+    rli_clean_up_note(watchdog, session->entry->name, session->entry->length, answered, began_ms);
     session->busy = false;
     cold->compensation_unanswered = answered ? 0 : cold->compensation_unanswered + 1;
     bool again = departing != engine->departing && !cold->only_tells;

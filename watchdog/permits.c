@@ -20,7 +20,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
     rli_operation op;
     rli_names names;
     int64_t found = 0;
-    if (rli_operation_begin(&op, watchdog->engine->gate, NULL) != RLOCK_OK)
+    if (rli_clean_up_begin(watchdog, &op) != RLOCK_OK)
         return -1;
     rlock_status status = rli_names_make(&names, NULL, in_doubt->name, &rli_permit_naming);
     if (status == RLOCK_OK) {
@@ -72,7 +72,7 @@ void rli_permits_give_back(rli_watchdog *watchdog)
         rli_topology_connect_background(engine->topology, in_doubt->name, strlen(in_doubt->name));
     rli_engine_lock(engine);
     in_doubt->no_answer = !answered;
-    rli_clean_up_note(watchdog, answered, began_ms);
+    rli_clean_up_note(watchdog, in_doubt->name, strlen(in_doubt->name), answered, began_ms);
     plan(watchdog, in_doubt, answered);
     bool again = departing != engine->departing; /* departure asks for it once more */
     if (answered && !again)

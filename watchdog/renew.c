@@ -127,7 +127,7 @@ static rlock_status ask(const rli_renewal_batch *batch, rli_call *call)
     call->background = true;
     call->attempts = 1;
     call->timeout_ms = rli_watchdog_timeout_part(batch->watchdog, 6) + 1;
-    rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
+    rlock_status status = rli_watchdog_begin(batch->watchdog, &op);
     if (status != RLOCK_OK)
         return status;
     /* Do not wait beyond the first deadline in the batch either: that loss must be reported in time. */
@@ -141,7 +141,7 @@ static rlock_status ask(const rli_renewal_batch *batch, rli_call *call)
 static rlock_status connect_node(const rli_renewal_batch *batch)
 {
     rli_operation op;
-    rlock_status status = rli_operation_begin(&op, batch->watchdog->engine->gate, NULL);
+    rlock_status status = rli_watchdog_begin(batch->watchdog, &op);
     if (status != RLOCK_OK)
         return status;
     op.deadline_ms = rli_earlier(rli_after_ms(rli_watchdog_timeout_part(batch->watchdog, 12) + CONNECT_MS),

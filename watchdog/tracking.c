@@ -55,7 +55,7 @@ static rlock_status command(const tending *tend, rli_node *node, const char *con
     rli_operation op;
     rli_answer answer = {0};
     size_t lengths[6];
-    rlock_status status = rli_operation_begin(&op, tend->watchdog->engine->gate, NULL);
+    rlock_status status = rli_watchdog_begin(tend->watchdog, &op);
     if (status != RLOCK_OK)
         return status;
     for (size_t i = 0; i < count; i++)
@@ -114,7 +114,7 @@ static rlock_status connect_to(const tending *tend, rli_node *node, uint64_t *se
     if (*serial)
         return RLOCK_OK;
     rli_operation op;
-    status = rli_operation_begin(&op, tend->watchdog->engine->gate, NULL);
+    status = rli_watchdog_begin(tend->watchdog, &op);
     if (status != RLOCK_OK)
         return status;
     op.deadline_ms = tend->answer_by_ms;

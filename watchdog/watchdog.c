@@ -16,6 +16,12 @@
 #include "watchdog/compensate.h"
 #include "watchdog/look.h"
 
+rlock_status rli_watchdog_begin(const rli_watchdog *watchdog, rli_operation *op)
+{
+    rlock_cancel *hurry = watchdog->engine->hurry;
+    return rli_operation_begin(op, watchdog->engine->gate, rli_cancel_fired(hurry) ? NULL : hurry);
+}
+
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)
 {
     *watchdog = (rli_watchdog){.engine = engine};
@@ -131,6 +137,8 @@ rlock_status rli_watchdog_start(rli_watchdog *watchdog)
         return RLOCK_OK;
     if (watchdog->stopping)
         return rli_fail(RLOCK_CLOSED, "the client was closed");
+    if (!watchdog->engine->hurry)
+        watchdog->engine->hurry = rlock_cancel_new(); /* out of memory: close waits longer */
     rlock_status status = rli_thread_start(&watchdog->thread, "rlock-watchdog", run, watchdog);
     watchdog->running = watchdog->engine->attended = status == RLOCK_OK;
     return status;

@@ -23,6 +23,7 @@ typedef struct rli_renewal_batches {
 /* What is in doubt, is due, and waits until nothing else is (clean_up.h). Guarded by the engine's mutex. */
 typedef struct rli_clean_ups {
     struct rli_session *first, *last; /* in the order in which they became due */
+    const struct rli_node *silent;    /* has left a clean-up unanswered; only compared */
     bool permits;                     /* permits in doubt wait, too */
     bool after_permits;               /* the latest were permits: the next is a session, if one waits */
     bool late;                        /* answers come late, if they come */
@@ -48,6 +49,9 @@ static inline int64_t rli_watchdog_timeout_part(const rli_watchdog *watchdog, in
     return watchdog->engine->settings->watchdog_timeout_ms / parts;
 }
 
+/* Begins an operation of the watchdog's thread: one that is under way when the client begins to be closed ends there.
+ * As rli_operation_begin. */
+rlock_status rli_watchdog_begin(const rli_watchdog *watchdog, rli_operation *op);
 /* Returns whether the timer is a session's, and not that of permits. */
 bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *timer);
 /* Stops and joins the thread: nothing is renewed after the return. */

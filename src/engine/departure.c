@@ -81,6 +81,7 @@ void rli_departure_await(rli_engine *engine, int64_t until_ms)
     rli_engine_unlock(engine);
     if (!any)
         return;
+    rlock_cancel_fire(engine->hurry);
     int64_t half_ms = now_ms + (until_ms - now_ms) / 2;
     while (rli_topology_collect(engine->topology, half_ms) && rli_now_ms() < half_ms)
         rest(engine); /* another thread reads there */

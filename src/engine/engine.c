@@ -38,6 +38,7 @@ void rli_engine_destroy(rli_engine *engine)
     rli_permits_in_doubt_destroy(&engine->permits_in_doubt);
     rli_renewed_permits_destroy(&engine->renewed_permits);
     rli_timer_heap_destroy(&engine->timers);
+    rlock_cancel_free(engine->hurry);
     pthread_cond_destroy(&engine->reports);
     pthread_cond_destroy(&engine->departed);
     pthread_mutex_destroy(&engine->mutex);

@@ -67,7 +67,8 @@ struct rli_engine {
     int64_t collect_at_ms;
     /* While the client is being closed: until when close waits for those two. 0: it is not being closed. */
     int64_t closes_ms;
-    bool departing; /* the requests in doubt have been answered, so what is answered from now on was given back */
+    rlock_cancel *hurry; /* fired then: ends what the watchdog waits for; NULL: the watchdog has not been started */
+    bool departing;      /* the requests in doubt have been answered, so what is answered from now on was given back */
     rli_permits_in_doubt permits_in_doubt;
     rli_renewed_permits renewed_permits;
     rli_watch watch;

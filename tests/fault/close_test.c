@@ -430,6 +430,33 @@ TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
     close_masters(&own, closer);
 }
 
+/* However much is in doubt at the silent one. */
+TimedTest(closing, gives_back_at_one_master_while_much_is_in_doubt_at_another)
+{
+    enum { MANY = 12 };
+    masters own = open_masters("");
+    actor *takers[MANY];
+    leave_in_doubt(&own, 1);
+    int away = proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[1]});
+    proxy_add(own.at[0], &(proxy_rule){.act = PROXY_HOLD_REQUEST, .text = "{order-2}"});
+    for (int i = 0; i < MANY; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%d {order-2}", i);
+        takers[i] = actor_start();
+        actor_begin_try(takers[i], lock_of(own.client, name), 1, 60000);
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert_status(actor_finish(takers[i], 10000), RLOCK_UNAVAILABLE);
+        actor_end(takers[i]);
+    }
+    proxy_release(own.at[1], away);
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, own.client);
+    pass_ms(600);
+    cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
+    close_masters(&own, closer);
+}
+
 /* One is silent, and a held lock there is to be tracked anew. Nothing is in doubt there. */
 TimedTest(closing, does_not_wait_until_a_silent_master_tracks_keys)
 {
