@@ -363,8 +363,8 @@ static bool broke_once(const rli_call_progress *run)
     return run->outcome == RLI_DISCONNECTED && run->done == 1;
 }
 
-/* Whether the call ends before it would pause, because its server is down. Where no server is known, one may be found in
- * the meantime. */
+/* Whether the call ends before it would pause, because its server is down. Where no server is known, one may be found
+ * in the meantime. */
 static bool needs_no_pause(const rli_call_progress *run)
 {
     return run->op->others_stand_in && run->node && run->outcome != RLI_ANSWERED && !broke_once(run);

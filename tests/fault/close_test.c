@@ -430,6 +430,28 @@ TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
     close_masters(&own, closer);
 }
 
+TimedTest(closing, gives_back_permits_at_one_master_while_another_is_silent)
+{
+    masters own = open_masters("");
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(own.client, names[1]);
+    rlock_permit permit;
+    leave_in_doubt(&own, 0);
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permit));
+    assert_ok(rlock_permit_semaphore_release(semaphore, permit.id));
+    proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[1], .times = 1});
+    int rule = proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[1], .times = 1});
+    assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_UNAVAILABLE);
+    cr_assert(proxy_await(own.at[1], rule, PROXY_ACTED, 1, 5000));
+    proxy_pass(own.at[0], false, false);
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, own.client);
+    pass_ms(800);
+    cr_assert(server_integer(stage.server, "GET %s", names[1]) == 5, "they had no turn");
+    close_masters(&own, closer);
+    rlock_permit_semaphore_free(semaphore);
+}
+
 /* However much is in doubt at the silent one. */
 TimedTest(closing, gives_back_at_one_master_while_much_is_in_doubt_at_another)
 {
@@ -528,4 +550,18 @@ TimedTest(closing_watchdog, does_not_wait_for_what_it_may_not_release_yet)
     actor_end(owner);
     pass_ms(1200); /* a renewal was due: the watchdog has seen that the thread is gone */
     assert_closes_promptly();
+}
+
+TimedTest(closing_watchdog, releases_what_it_may_release_within_its_second)
+{
+    actor *owner = actor_start();
+    int64_t since_ms = now_ms();
+    actor_begin(owner, lock_it, lock_of(scene.client, NAME));
+    assert_ok(actor_finish(owner, 5000));
+    actor_end(owner);
+    pass_ms(since_ms + 2250 - now_ms()); /* of three seconds */
+    since_ms = now_ms();
+    scene_close_client(scene.client);
+    assert_between(now_ms() - since_ms, 650, 950);
+    assert_no_keys();
 }

@@ -5,6 +5,7 @@
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -77,16 +78,61 @@ Test(command_signals, end_the_wait)
 /* The command is over, and the server does not answer. The first signal may have been meant for the command. */
 RealTest(command_signals, end_a_release_that_is_not_answered, .lasts = 15)
 {
+    static const struct {
+        const char *kind, *said;
+        int number;
+    } cases[] = {
+        {"lock", "the lock \"" NAME "\" may stay until it expires: its release was interrupted", SIGINT},
+        {"semaphore", "it is unknown whether the permit of the semaphore \"" NAME "\" came back", SIGTERM},
+        {"permit", "the permit of the semaphore \"" NAME "\" may stay until it expires: its release was interrupted", SIGHUP},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *set = i > 0 ? "--set-permits=1" : "--kill-after=5";
+        char said[200];
+        snprintf(said, sizeof said, "rlock: %s\n", cases[i].said);
+        command *c = start(COMMAND("run", "--kind", cases[i].kind, set, NAME, "--", "sh", "-c", "echo under; exec cat"));
+        cr_assert(command_says(c, "under", SOON_MS), "%s", command_err(c));
+        server_freeze(stage.server);
+        for (int64_t end_ms = limit_end_ms(SOON_MS); !command_complains(c, said, 50);) {
+            command_signal(c, cases[i].number);
+            cr_assert(now_ms() < end_ms, "it does not end");
+        }
+        server_thaw(stage.server);
+        cr_assert(command_wait(c, SOON_MS) == 128 + cases[i].number);
+        cr_assert_str_eq(command_err(c), said);
+        command_free(c);
+        freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    }
+}
+
+static bool has_children(command *c)
+{
+    char path[80], children[80] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)command_pid(c), (int)command_pid(c));
+    FILE *file = fopen(path, "r");
+    cr_assert(file, "%s: %s", path, strerror(errno));
+    bool any = fgets(children, sizeof children, file) != NULL;
+    fclose(file);
+    return any;
+}
+
+/* Those that are for the command, and a first one that asks rlock to end. */
+RealTest(command_signals, do_not_end_a_release, .lasts = 15)
+{
     command *c = start(COMMAND("run", NAME, "--", "sh", "-c", "echo under; exec cat"));
     cr_assert(command_says(c, "under", SOON_MS));
     server_freeze(stage.server);
-    for (int64_t end_ms = limit_end_ms(SOON_MS); !command_complains(c, "interrupted", 50);) {
-        command_signal(c, SIGINT);
-        cr_assert(now_ms() < end_ms, "it does not end");
-    }
+    command_close_input(c);
+    for (int64_t end_ms = limit_end_ms(SOON_MS); has_children(c); pass_ms(1))
+        cr_assert(now_ms() < end_ms, "the command does not end");
+    command_signal(c, SIGINT);
+    command_signal(c, SIGUSR1);
+    pass_ms(600);
+    command_signal(c, SIGUSR1);
+    pass_ms(50);
     server_thaw(stage.server);
-    cr_assert(command_wait(c, SOON_MS) == 128 + SIGINT);
-    cr_assert_str_eq(command_err(c), "rlock: the lock \"" NAME "\" may stay until it expires: its release was interrupted\n");
+    cr_assert(command_wait(c, SOON_MS) == 0, "%s", command_err(c));
+    assert_no_keys();
     command_free(c);
 }
 

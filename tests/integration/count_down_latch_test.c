@@ -282,9 +282,14 @@ TimedTest(count_down_latch, wait_ends_although_nobody_tells_of_the_end)
     actor *waiter = actor_start();
     actor_begin(waiter, await_open, &(awaiting){latch, RLOCK_FOREVER, NULL});
     cr_assert(wait_latch_heard(NAME, 1) && actor_asleep(waiter, 5000));
+    actor *timed = actor_start();
+    actor_begin(timed, await_open, &(awaiting){latch, 600000, NULL});
+    cr_assert(actor_asleep(timed, 5000));
     freeReplyObject(server_command(stage.server, "DEL " NAME));
     assert_ok(actor_finish(waiter, 65000));
+    assert_ok(actor_finish(timed, 65000));
     actor_end(waiter);
+    actor_end(timed);
 }
 
 /* A message that opens nothing: counted on, closed anew. */

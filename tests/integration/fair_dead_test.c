@@ -236,6 +236,16 @@ TimedTest(fair_dead, heads_of_this_library_are_passed_over_beside_replicas)
     actor_end(waiter);
 }
 
+/* Those of Redisson may be connected to a replica. */
+TimedTest(fair_dead, heads_of_another_library_are_left_alone_beside_replicas)
+{
+    char url[80];
+    snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d", server_port(stage.server));
+    foreign_queue("order", 1, 600000);
+    assert_status(rlock_try_lock(fair_of(stage_client_at(url), "order"), 15000, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    cr_assert(queue_length("order") == 1, "it has lost its place");
+}
+
 /* Waiters of Redisson's whose messages were away for two seconds: only the head has lost its place, and the next one is
  * told. They would not ask by themselves for minutes. */
 TimedTest(fair_dead, waiters_of_another_library_are_passed_over_one_by_one)

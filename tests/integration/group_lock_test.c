@@ -94,6 +94,11 @@ Test(group_lock, follows_the_codec_of_the_configuration)
     cr_assert(!rlock_get_group_lock_of_longs(odd, GROUP, RLOCK_CODEC_CONFIGURED, numbers, 1));
     assert_error("rlock_get_group_lock()");
     cr_assert(!rlock_get_group_lock_of_longs(odd, GROUP, RLOCK_CODEC_STRING, numbers, 1));
+    cr_assert(!rlock_get_group_lock_of_longs(stage_client("codec=KRYO5"), GROUP, RLOCK_CODEC_STRING, numbers, 1));
+    assert_error("the configuration says KRYO5");
+    rlock *bytes = stage_keep(rlock_get_group_lock(odd, GROUP, &(rlock_value){"any", 3}, 1)); /* as the message advises */
+    assert_ok(rlock_lock(bytes));
+    assert_ok(rlock_unlock(bytes));
     rlock *own = stage_keep(rlock_get_group_lock_of_strings(strings, GROUP, RLOCK_CODEC_CONFIGURED, texts, 1));
     rlock *same = stage_keep(rlock_get_group_lock_of_strings(stage.other, GROUP, RLOCK_CODEC_STRING, texts, 1));
     rlock *usual = stage_keep(rlock_get_group_lock_of_strings(stage.other, GROUP, RLOCK_CODEC_CONFIGURED, texts, 1));

@@ -70,6 +70,17 @@ Test(input, null_client_is_invalid_everywhere)
     rlock_inspection_free(NULL);
 }
 
+Test(input, null_lock_of_a_closed_client_says_why)
+{
+    rlock_client *client = stage_client(NULL);
+    rlock *before = rlock_get_lock(client, NAME);
+    stage_close_client(client);
+    assert_status(rlock_lock(before), RLOCK_CLOSED);
+    assert_status(rlock_lock(NULL), RLOCK_INVALID);
+    assert_error("the lock is NULL; the last failure in this thread was: ", "closed");
+    rlock_free(before);
+}
+
 /* The reason of an earlier failure is told only if it may be why there is no handle. */
 Test(input, null_lock_is_not_blamed_on_another_call)
 {

@@ -324,6 +324,8 @@ Test(yaml, the_codec_is_known_by_its_class)
         {"codec: !<org.redisson.codec.Kryo5Codec> {}\n", RLOCK_CONFIG_CODEC_KRYO5},
         {"codec: !<org.redisson.client.codec.StringCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
         {"codec: !<org.redisson.client.codec.LongCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
+        {"codec: !<org.redisson.client.codec.IntegerCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
+        {"codec: !<org.redisson.client.codec.DoubleCodec> {}\n", RLOCK_CONFIG_CODEC_STRING},
         {"codec: {class: org.redisson.client.codec.StringCodec}\n", RLOCK_CONFIG_CODEC_STRING},
         {"codec: !<org.redisson.client.codec.StringCodec> {charset: UTF-16}\n", RLOCK_CONFIG_CODEC_OTHER},
         {"codec: !<org.redisson.codec.Kryo5Codec> {useReferences: false}\n", RLOCK_CONFIG_CODEC_OTHER},
