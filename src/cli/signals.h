@@ -49,8 +49,8 @@ typedef struct cli_interruption {
  * + its number, because nothing is held yet. False: errno says why. */
 bool interruption_start(cli_interruption *interruption, const cli_signals *signals, rlock_cancel *cancel);
 
-/* The same during a release: whoever interrupts it again half a second later does not want to wait for the server any longer. The
- * process then ends with that message. False: errno says why. */
+/* The same during a release: whoever interrupts it again half a second later does not want to wait for the server any
+ * longer. The process then ends with that message. False: errno says why. */
 bool interruption_start_releasing(cli_interruption *interruption, const cli_signals *signals, const char *last_words);
 
 /* From now on a signal fires the cancel token. */
