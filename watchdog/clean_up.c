@@ -129,8 +129,8 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
 
 rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
 {
-    return watchdog->clean_ups.late ? rli_watchdog_begin(watchdog, op)
-                                    : rli_operation_begin(op, watchdog->engine->gate, NULL);
+    bool ends = watchdog->clean_ups.late && !rli_cancel_fired(watchdog->engine->hurry);
+    return ends ? rli_watchdog_begin(watchdog, op) : rli_operation_begin(op, watchdog->engine->gate, NULL);
 }
 
 void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)

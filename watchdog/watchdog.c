@@ -18,8 +18,7 @@
 
 rlock_status rli_watchdog_begin(const rli_watchdog *watchdog, rli_operation *op)
 {
-    rlock_cancel *hurry = watchdog->engine->hurry;
-    return rli_operation_begin(op, watchdog->engine->gate, rli_cancel_fired(hurry) ? NULL : hurry);
+    return rli_operation_begin(op, watchdog->engine->gate, watchdog->engine->hurry);
 }
 
 void rli_watchdog_init(rli_watchdog *watchdog, rli_engine *engine)

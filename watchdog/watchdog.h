@@ -49,8 +49,8 @@ static inline int64_t rli_watchdog_timeout_part(const rli_watchdog *watchdog, in
     return watchdog->engine->settings->watchdog_timeout_ms / parts;
 }
 
-/* Begins an operation of the watchdog's thread: one that is under way when the client begins to be closed ends there.
- * As rli_operation_begin. */
+/* Begins an operation of the watchdog's thread that waits for nothing from when the client begins to be closed. As
+ * rli_operation_begin. */
 rlock_status rli_watchdog_begin(const rli_watchdog *watchdog, rli_operation *op);
 /* Returns whether the timer is a session's, and not that of permits. */
 bool rli_watchdog_is_of_session(const rli_watchdog *watchdog, const rli_timer *timer);

@@ -76,12 +76,13 @@ void rli_departure_await(rli_engine *engine, int64_t until_ms)
     int64_t now_ms = rli_now_ms();
     rli_engine_lock(engine);
     bool any = give_back(engine, until_ms) || !has_departed(engine);
+    rlock_cancel *hurry = engine->hurry;
     engine->closes_ms = until_ms;
     rli_timer_heap_expect(&engine->timers, now_ms); /* what waits in line is due now, too */
     rli_engine_unlock(engine);
     if (!any)
         return;
-    rlock_cancel_fire(engine->hurry);
+    rlock_cancel_fire(hurry);
     int64_t half_ms = now_ms + (until_ms - now_ms) / 2;
     while (rli_topology_collect(engine->topology, half_ms) && rli_now_ms() < half_ms)
         rest(engine); /* another thread reads there */
