@@ -221,8 +221,8 @@ void watch_told_gone(int client, int resource)
 static void check_waiter_told(int resource, const worker *one)
 {
     int64_t since_ns = told_ns[one->of->index][resource];
-    if (!run_is_gentle() || queues(resource) || is_mixed(resource) || one->waits_for != resource ||
-        one->waits_since_ns > since_ns || since_ns < ledger_void_ns(resource))
+    if (!run_is_gentle() || queues(resource) || is_mixed(resource) || may_have_ended_early(resource) ||
+        one->waits_for != resource || one->waits_since_ns > since_ns || since_ns < ledger_void_ns(resource))
         return;
     if (since_ns < free_since_ns[resource])
         since_ns = free_since_ns[resource];
