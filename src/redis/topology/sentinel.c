@@ -384,16 +384,21 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
     return has;
 }
 
+/* The sentinels tell each other of a failover every two seconds, so for some time most of them may know of none. */
+#define FORMER_MS 5000
+
 /* Whether what was elected leads back to a former master, or without a failover to another one, and is not to be
  * believed: those that answered may be cut off from the others, or set up for another master. They are believed if the
- * sentinels were set up anew: either most of them say so, or no former one has answered for long and the answer comes
- * from a sentinel with a quorum. */
+ * sentinels were set up anew: either most of them say so, for a while if they do not know of the last failover, or no
+ * former one has answered for long and the answer comes from a sentinel with a quorum. */
 static bool is_doubtful(rli_topology *topology, rli_operation *op, const survey *found, const saying *elected)
 {
     bool former = elected->epoch < topology->epoch;
     int votes = former ? found->answered : found->votes[elected - found->said];
-    if (elected->epoch > topology->epoch || (!former && names_present(topology, elected)) || 2 * votes > found->known)
+    if (elected->epoch > topology->epoch || (!former && names_present(topology, elected)))
         return false;
+    if (2 * votes > found->known)
+        return former && rli_topology_disbelieved_ms(topology) < FORMER_MS;
     return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, elected->by);
 }
 

@@ -175,6 +175,8 @@ rlock_status rli_topology_keeps_changing(const rli_node *node);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
 bool rli_topology_disbelieved_for_long(rli_topology *topology);
+/* How long that is, ms. */
+int64_t rli_topology_disbelieved_ms(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many online replicas it has. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node at an address that a server named, after natMapper has mapped it, or adds it to the list. An empty
