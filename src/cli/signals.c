@@ -68,7 +68,7 @@ static bool asks_to_end(int number)
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-/* Who ends a group of processes may send two signals, one behind the other. */
+/* A program that ends a group of processes may send two signals in a row, as timeout(1) does. */
 #define AGAIN_MS 500
 
 /* One that comes during a release may have been meant for the command, which has ended just now. */

@@ -31,7 +31,7 @@ typedef enum rli_mode { RLI_SINGLE, RLI_SENTINEL, RLI_CLUSTER, RLI_REPLICATED, R
 /* Whether messages in a cluster use sharded pub/sub; Redisson's shardedSubscriptionMode. */
 typedef enum rli_sharding { RLI_SHARDING_AUTO, RLI_SHARDING_ON, RLI_SHARDING_OFF } rli_sharding;
 
-/* What the configuration says of Redisson's codec. */
+/* Redisson's codec, as the configuration names it. */
 typedef enum rli_stated_codec {
     RLI_STATES_NO_CODEC,
     RLI_STATES_KRYO5,

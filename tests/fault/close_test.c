@@ -404,27 +404,40 @@ static void close_masters(masters *own, actor *closer)
     impostor_stop(own->node);
 }
 
+/* The answer to the next request to that master is lost, and the request that gives back what it took. Returns the rule
+ * of the latter. */
+static int lose_two(const masters *own, int which)
+{
+    proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[which], .times = 1});
+    return proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[which], .times = 1});
+}
+
+static actor *begin_closing(const masters *own)
+{
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, own->client);
+    return closer;
+}
+
 /* Its acquire at that master is in doubt, and the first release was lost. */
 static void leave_in_doubt(const masters *own, int which)
 {
     rlock *lock = lock_of(own->client, names[which]);
     assert_ok(rlock_lock(lock)); /* the server knows the scripts from here on */
     assert_ok(rlock_unlock(lock));
-    proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[which], .times = 1});
-    int rule = proxy_add(own->at[which], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[which], .times = 1});
+    int rule = lose_two(own, which);
     assert_status(rlock_try_lock(lock, 0, 60000), RLOCK_UNAVAILABLE);
     cr_assert(proxy_await(own->at[which], rule, PROXY_ACTED, 1, 5000));
 }
 
-/* One answers nothing any more. What is in doubt there has waited longer, and so is given back first. */
+/* One master has stopped answering. What is in doubt there has waited longer, so it is given back first. */
 TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
 {
     masters own = open_masters("");
     leave_in_doubt(&own, 0);
     leave_in_doubt(&own, 1);
     proxy_pass(own.at[0], false, false);
-    actor *closer = actor_start();
-    actor_begin(closer, close_it, own.client);
+    actor *closer = begin_closing(&own);
     pass_ms(800);
     cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
     close_masters(&own, closer);
@@ -439,13 +452,11 @@ TimedTest(closing, gives_back_permits_at_one_master_while_another_is_silent)
     assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
     assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permit));
     assert_ok(rlock_permit_semaphore_release(semaphore, permit.id));
-    proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[1], .times = 1});
-    int rule = proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[1], .times = 1});
+    int rule = lose_two(&own, 1);
     assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_UNAVAILABLE);
     cr_assert(proxy_await(own.at[1], rule, PROXY_ACTED, 1, 5000));
     proxy_pass(own.at[0], false, false);
-    actor *closer = actor_start();
-    actor_begin(closer, close_it, own.client);
+    actor *closer = begin_closing(&own);
     pass_ms(800);
     cr_assert(server_integer(stage.server, "GET %s", names[1]) == 5, "they had no turn");
     close_masters(&own, closer);
@@ -472,8 +483,7 @@ TimedTest(closing, gives_back_at_one_master_while_much_is_in_doubt_at_another)
         actor_end(takers[i]);
     }
     proxy_release(own.at[1], away);
-    actor *closer = actor_start();
-    actor_begin(closer, close_it, own.client);
+    actor *closer = begin_closing(&own);
     pass_ms(600);
     cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
     close_masters(&own, closer);
@@ -489,9 +499,8 @@ TimedTest(closing, does_not_wait_until_a_silent_master_tracks_keys)
     proxy_add(own.at[0], &(proxy_rule){.act = PROXY_HOLD_REQUEST, .text = "TRACKING"});
     proxy_add(own.at[1], &(proxy_rule){.act = PROXY_DELAY, .text = names[1], .amount = 100});
     pass_ms(20);
-    actor *closer = actor_start();
     int64_t since_ms = now_ms();
-    actor_begin(closer, close_it, own.client);
+    actor *closer = begin_closing(&own);
     pass_ms(20);
     proxy_cut_subscribers(own.at[0]);
     cr_assert(actor_ended(closer, 800), "it waits");

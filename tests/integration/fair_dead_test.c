@@ -169,31 +169,43 @@ TimedTest(fair_dead, head_behind_one_that_gave_up_is_passed_over)
     actor_end(leaving);
 }
 
+/* It does not listen. Returns how many wait then. */
+static int64_t queue_deaf(const char *name, const char *owner)
+{
+    int64_t count = server_integer(stage.server, "RPUSH redisson_lock_queue:{%s} %s", name, owner);
+    set_score(name, owner, server_time_ms() + 600000);
+    return count;
+}
+
 /* A waiter of this library's, whose process is dead. */
 static void queue_ghost(const char *name, int number)
 {
     char owner[64];
     snprintf(owner, sizeof owner, "00000000-0000-8000-8000-000000000000:%d", number);
-    cr_assert(server_integer(stage.server, "RPUSH redisson_lock_queue:{%s} %s", name, owner) == number);
-    set_score(name, owner, server_time_ms() + 600000);
+    cr_assert(queue_deaf(name, owner) == number);
 }
 
-/* A process that dies may have had many waiters. */
-TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
+/* Dead waiters of one process stand before a living one. */
+static void assert_ghosts_are_passed_over(rlock *lock, int ghosts)
 {
-    rlock *lock = fair_of(stage.client, "order");
     assert_ok(rlock_lock(lock));
-    for (int i = 1; i <= 5; i++)
+    for (int i = 1; i <= ghosts; i++)
         queue_ghost("order", i);
     actor *waiter = actor_start();
     actor_begin_lock(waiter, lock);
-    cr_assert(wait_queued("order", 6, 5000));
+    cr_assert(wait_queued("order", ghosts + 1, 5000));
     int64_t since_ms = now_ms();
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiter, 30000));
     assert_passed_over("order", since_ms, actor_ended_at(waiter));
     assert_ok(actor_unlock(waiter, lock));
     actor_end(waiter);
+}
+
+/* A process that dies may have had many waiters. */
+TimedTest(fair_dead, heads_of_one_client_are_passed_over_together)
+{
+    assert_ghosts_are_passed_over(fair_of(stage.client, "order"), 5);
 }
 
 /* A server that has gone back to an older state: the places are of this client, and it knows that it has them no more. */
@@ -203,8 +215,7 @@ TimedTest(fair_dead, places_of_the_asking_client_are_passed_over_at_once)
     for (int i = 0; i < 50; i++) {
         char owner[64];
         snprintf(owner, sizeof owner, "%s:%d", rlock_client_id(stage.client), 1000 + i);
-        freeReplyObject(server_command(stage.server, "RPUSH redisson_lock_queue:{order} %s", owner));
-        set_score("order", owner, server_time_ms() + 600000);
+        queue_deaf("order", owner);
     }
     actor *waiter = actor_start();
     int64_t since_ms = now_ms();
@@ -216,33 +227,25 @@ TimedTest(fair_dead, places_of_the_asking_client_are_passed_over_at_once)
     actor_end(waiter);
 }
 
-/* Where replicas may have listeners, too, those of this library are still connected to the master. */
-TimedTest(fair_dead, heads_of_this_library_are_passed_over_beside_replicas)
+/* Its master may have replicas. */
+static rlock *fair_beside_replicas(void)
 {
     char url[80];
     snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d", server_port(stage.server));
-    rlock *lock = fair_of(stage_client_at(url), "order");
-    assert_ok(rlock_lock(lock));
-    queue_ghost("order", 1);
-    queue_ghost("order", 2);
-    actor *waiter = actor_start();
-    actor_begin_lock(waiter, lock);
-    cr_assert(wait_queued("order", 3, 5000));
-    int64_t since_ms = now_ms();
-    assert_ok(rlock_unlock(lock));
-    assert_ok(actor_finish(waiter, 30000));
-    assert_passed_over("order", since_ms, actor_ended_at(waiter));
-    assert_ok(actor_unlock(waiter, lock));
-    actor_end(waiter);
+    return fair_of(stage_client_at(url), "order");
+}
+
+/* Where replicas may have listeners, too, those of this library are still connected to the master. */
+TimedTest(fair_dead, heads_of_this_library_are_passed_over_beside_replicas)
+{
+    assert_ghosts_are_passed_over(fair_beside_replicas(), 2);
 }
 
 /* Those of Redisson may be connected to a replica. */
 TimedTest(fair_dead, heads_of_another_library_are_left_alone_beside_replicas)
 {
-    char url[80];
-    snprintf(url, sizeof url, "redis-replicated://127.0.0.1:%d", server_port(stage.server));
     foreign_queue("order", 1, 600000);
-    assert_status(rlock_try_lock(fair_of(stage_client_at(url), "order"), 15000, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
+    assert_status(rlock_try_lock(fair_beside_replicas(), 15000, RLOCK_WATCHDOG), RLOCK_TIMEOUT);
     cr_assert(queue_length("order") == 1, "it has lost its place");
 }
 
