@@ -22,33 +22,19 @@
 #endif
 
 /* assert_status(rlock_unlock(lock), RLOCK_LOST): both as words, with rlock_last_error(). */
-#define assert_status(call, expected)                                                              \
-    do {                                                                                           \
-        rlock_status got_ = (call), want_ = (expected);                                            \
-        cr_assert(got_ == want_, "%s answered %d (%s), expected %d (%s); last error: %s", #call,   \
-                  (int)got_, rlock_strstatus(got_), (int)want_, rlock_strstatus(want_),            \
-                  rlock_last_error());                                                             \
-    } while (0)
+#define assert_status(call, expected) test_status(call, expected, __FILE__, __LINE__, #call)
+void test_status(rlock_status got, rlock_status expected, const char *file, int line, const char *call);
 #define assert_ok(call) assert_status(call, RLOCK_OK)
-
-static inline const char *missing_in(const char *text, const char *const *words)
-{
-    while (*words && strstr(text, *words))
-        words++;
-    return *words;
-}
-#define missing_of(text, ...) missing_in(text, (const char *const[]){__VA_ARGS__, NULL})
 
 /* All of the words are in the text; in what this thread's last call that failed said. */
 #define assert_words(text, ...)                                                                    \
-    cr_assert(!missing_of(text, __VA_ARGS__), "no \"%s\" in: %s", missing_of(text, __VA_ARGS__), text)
+    test_words(text, (const char *const[]){__VA_ARGS__, NULL}, __FILE__, __LINE__, #text)
+void test_words(const char *text, const char *const *words, const char *file, int line, const char *what);
 #define assert_error(...) assert_words(rlock_last_error(), __VA_ARGS__)
 
 /* lo ≤ value ≤ hi, with the numbers in the message. */
 #define assert_between(value, lo, hi)                                                              \
-    do {                                                                                           \
-        long long v_ = (long long)(value), lo_ = (long long)(lo), hi_ = (long long)(hi);           \
-        cr_assert(lo_ <= v_ && v_ <= hi_, "%s is %lld, expected %lld…%lld", #value, v_, lo_, hi_); \
-    } while (0)
+    test_between((long long)(value), (long long)(lo), (long long)(hi), __FILE__, __LINE__, #value)
+void test_between(long long value, long long lo, long long hi, const char *file, int line, const char *what);
 
 #endif
