@@ -382,7 +382,7 @@ TimedTest(hand_over_here, leaves_who_polls_a_turn_a_second)
     rlock *lock = lock_of(stage.other, NAME);
     int had = 0;
     crowd_begin(&busy);
-    int64_t end_ms = now_ms() + 10000;
+    int64_t end_ms = now_ms() + 5000;
     for (int64_t since_ms = now_ms(); now_ms() < end_ms; pass_ms(1)) {
         if (rlock_try_lock(lock, 0, RLOCK_WATCHDOG) != RLOCK_OK)
             continue;
@@ -391,7 +391,7 @@ TimedTest(hand_over_here, leaves_who_polls_a_turn_a_second)
         since_ms = now_ms();
         had++;
     }
-    cr_assert(had >= 9, "it had %d turns", had);
+    cr_assert(had >= 4, "it had %d turns", had);
     crowd_end(&busy);
     crowd_finish(&busy, 20000);
     assert_no_keys();

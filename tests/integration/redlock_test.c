@@ -522,7 +522,7 @@ static void *lock_and_stay(void *lock)
 TimedTest(redlock, of_a_thread_that_has_ended_takes_nothing_anew)
 {
     rlock *red = ours_red();
-    for (int ms = 0; ms < 3 * QUICK_MS; ms += QUICK_MS / 50) {
+    for (int ms = 0; ms < 3 * QUICK_MS; ms += QUICK_MS / 25) {
         pthread_t thread;
         atomic_store(&stay_ms, ms);
         cr_assert(pthread_create(&thread, NULL, lock_and_stay, red) == 0);

@@ -8,7 +8,7 @@
 
 TestSuite(model, .init = java_stage, .fini = java_stage_close);
 
-#define SEQUENCES 24
+#define SEQUENCES 16
 #define LENGTH 40
 
 /* By Redisson alone; then by Redisson as client B and the library as client A. */

@@ -91,10 +91,10 @@ static rlock_status on_the_next_name(worker *self, int task)
 }
 
 /* 22. 20 threads go through the same names, half of them waiting, half trying for up to 9 ms:
- * no hang. The scenario has 50000 names; the reduced size is 10000. */
+ * no hang. The scenario has 50000 names; the reduced size is 5000. */
 Test(crowd, of_20_threads_goes_through_many_names)
 {
-    workers_run(20, 20 * scaled(10000, 50000), on_the_next_name, 200000);
+    workers_run(20, 20 * scaled(5000, 50000), on_the_next_name, 200000);
     cr_assert(wait_no_channels(5000));
     assert_no_keys();
 }

@@ -137,28 +137,28 @@ static void play_lock(const lock_kind *kind, const char *name, int total)
 Test(mixed, turns_of_c_and_java_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "lock", .get = rlock_get_lock};
-    play_lock(&kind, "order:42", scaled(12000, 20000));
+    play_lock(&kind, "order:42", scaled(6000, 20000));
     assert_no_keys();
 }
 
 Test(mixed, turns_under_a_fair_lock_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "fair", .get = rlock_get_fair_lock};
-    play_lock(&kind, "order:42", scaled(4000, 20000));
+    play_lock(&kind, "order:42", scaled(2000, 20000));
     assert_no_keys();
 }
 
 Test(mixed, turns_under_a_spin_lock_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "spin", .get = rlock_get_spin_lock};
-    play_lock(&kind, "order:42", scaled(6000, 20000));
+    play_lock(&kind, "order:42", scaled(3000, 20000));
     assert_no_keys();
 }
 
 Test(mixed, turns_under_a_non_reentrant_lock_are_counted_exactly)
 {
     static const lock_kind kind = {.java = "nonreentrant", .get = rlock_get_non_reentrant_lock};
-    play_lock(&kind, "order:42", scaled(6000, 20000));
+    play_lock(&kind, "order:42", scaled(3000, 20000));
     assert_no_keys();
 }
 
@@ -166,7 +166,7 @@ Test(mixed, turns_under_a_non_reentrant_lock_are_counted_exactly)
 Test(mixed, turns_under_a_fenced_lock_have_growing_tokens)
 {
     static const lock_kind kind = {.java = "fenced", .get = rlock_get_fenced_lock};
-    play_lock(&kind, "order:42", scaled(6000, 20000));
+    play_lock(&kind, "order:42", scaled(3000, 20000));
     cr_assert(server_integer(stage.server, "DBSIZE") == 1);
 }
 
@@ -190,7 +190,7 @@ Test(mixed, readers_of_c_and_java_never_see_a_write_half_done)
 Test(mixed, holders_of_a_semaphore_are_never_more_than_its_permits)
 {
     freeReplyObject(server_command(stage.server, "SET order:42 %d", PERMITS));
-    play_mixed(&(game){.java = "semaphore", .name = "order:42", .play = play_permits, .total = scaled(6000, 20000),
+    play_mixed(&(game){.java = "semaphore", .name = "order:42", .play = play_permits, .total = scaled(3000, 20000),
                        .limit = PERMITS});
     cr_assert(server_integer(stage.server, "GET order:42") == PERMITS);
 }
@@ -198,7 +198,7 @@ Test(mixed, holders_of_a_semaphore_are_never_more_than_its_permits)
 Test(mixed, holders_of_permits_by_id_are_never_more_than_there_are)
 {
     freeReplyObject(server_command(stage.server, "SET order:42 %d", PERMITS));
-    play_mixed(&(game){.java = "permits", .name = "order:42", .play = play_permit_ids, .total = scaled(6000, 20000),
+    play_mixed(&(game){.java = "permits", .name = "order:42", .play = play_permit_ids, .total = scaled(3000, 20000),
                        .limit = PERMITS});
     cr_assert(server_integer(stage.server, "GET order:42") == PERMITS && server_integer(stage.server, "DBSIZE") == 1);
 }
