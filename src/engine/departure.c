@@ -50,9 +50,7 @@ static bool give_back(rli_engine *engine, int64_t until_ms)
             if (session->phase != RLI_COMPENSATING || session->cold->only_tells)
                 continue;
             if (session->cold->release_from_ms >= until_ms) {
-                /* wakes nobody, since this thread is the one that waits */
-                engine->not_given_back -= session->cold->not_given_back;
-                session->cold->not_given_back = false;
+                rli_departure_wait_no_more(engine, &session->cold->not_given_back);
                 continue;
             }
             any = true;

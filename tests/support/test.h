@@ -22,7 +22,11 @@
 #endif
 
 /* assert_status(rlock_unlock(lock), RLOCK_LOST): both as words, with rlock_last_error(). */
-#define assert_status(call, expected) test_status(call, expected, __FILE__, __LINE__, #call)
+#define assert_status(call, expected)                                                              \
+    do {                                                                                           \
+        rlock_status got_ = (call); /* before what is expected is asked for */                     \
+        test_status(got_, expected, __FILE__, __LINE__, #call);                                    \
+    } while (0)
 void test_status(rlock_status got, rlock_status expected, const char *file, int line, const char *call);
 #define assert_ok(call) assert_status(call, RLOCK_OK)
 
@@ -34,7 +38,10 @@ void test_words(const char *text, const char *const *words, const char *file, in
 
 /* lo ≤ value ≤ hi, with the numbers in the message. */
 #define assert_between(value, lo, hi)                                                              \
-    test_between((long long)(value), (long long)(lo), (long long)(hi), __FILE__, __LINE__, #value)
+    do {                                                                                           \
+        long long v_ = (long long)(value), lo_ = (long long)(lo), hi_ = (long long)(hi);           \
+        test_between(v_, lo_, hi_, __FILE__, __LINE__, #value);                                    \
+    } while (0)
 void test_between(long long value, long long lo, long long hi, const char *file, int line, const char *what);
 
 #endif
