@@ -222,10 +222,13 @@ $(B)/tests/unit/run: $(patsubst %,$(B)/src/cli/%.o,checks message output)
 # Allocations fail where a test says so (tests/support/memory.h).
 $(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
 
+# Each test is a fork, which would look up the same symbols again.
+bound := -Wl,-z,now
+
 define suite
 $(B)/tests/$1/run: $(call suite_obj,$1) $(B)/tests/support.a $(B)/librlock.a
 	$$(call say,LINK)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) -o $$@ $$(filter %.o %/support.a,$$^) $$(model) $$(filter %/librlock.a,$$^) \
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$(wraps) $$(bound) -o $$@ $$(filter %.o %/support.a,$$^) $$(model) $$(filter %/librlock.a,$$^) \
 	    $$(more_libs) $$(LIBS)
 
 .PHONY: $1
@@ -393,7 +396,7 @@ $(virtual): $(call virtual_obj,$(virtual_test)) $(sim_world) $(B)/virtual/model.
     $(B)/sim/libhiredis.a $(B)/sim/libuuid.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(bound) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
 
 .PHONY: virtual
 virtual: $(virtual) ## runs the same tests in virtual time, against the model of a server
