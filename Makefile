@@ -161,7 +161,7 @@ plain_only   := $(addprefix tests/unit/,$(addsuffix _test.c,certificates cluster
 # The thread sanitizer sees nothing new in these either: one thread does the work, or a program whose threads are the library's.
 ifeq ($(SAN),thread)
   plain_only += $(addprefix tests/unit/,limits_test.c yaml_test.c) \
-    $(addprefix tests/integration/,acl_test.c command_% input_test.c tls_trust_test.c)
+    $(addprefix tests/integration/,acl_test.c command_% input_test.c refused_script_test.c tls_trust_test.c)
 endif
 # Under a sanitizer many readers show no more than a few do, and take a tenth of the time of all these tests.
 virtual_test := $(filter-out $(real_only) $(if $(SAN),tests/integration/tracking_many_test.c),$(wildcard tests/integration/*_test.c tests/fault/*_test.c))
