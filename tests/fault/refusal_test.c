@@ -91,6 +91,31 @@ Test(refusal, by_a_replica_loses_the_hold_at_its_deadline)
     assert_ok(rlock_unlock(lock));
 }
 
+/* Two holds, each of which was refused alone, are renewed together again; then nothing is answered any more. */
+Test(refusal, that_has_passed_is_not_the_reason_of_a_later_loss)
+{
+    static losses lost;
+    losses_init(&lost);
+    rlock_on_lost(scene.client, losses_note, &lost);
+    rlock *locks[] = {lock_of(scene.client, NAME), lock_of(scene.client, "another")};
+    int renewals[2];
+    for (int i = 0; i < 2; i++) {
+        assert_ok(rlock_lock(locks[i]));
+        renewals[i] = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_NOTE, .text = i ? "another" : NAME});
+    }
+    say("REPLICAOF 127.0.0.1 1");
+    for (int i = 0; i < 2; i++)
+        cr_assert(proxy_await(scene.proxy, renewals[i], PROXY_ANSWERED, 4, WATCHDOG_MS));
+    say("REPLICAOF NO ONE");
+    for (int i = 0; i < 2; i++)
+        cr_assert(wait_renewed(i ? "another" : NAME, WATCHDOG_MS));
+    proxy_pass(scene.proxy, false, false);
+    losses_await(&lost, 2, 2 * WATCHDOG_MS);
+    for (int i = 0; i < 2; i++)
+        cr_assert(lost.all[i].reason == RLOCK_LOST_EXPIRED, "%s", lost.all[i].said);
+    proxy_pass(scene.proxy, true, true);
+}
+
 /* Writes are put off, longer than a caller's patience, and all run when the pause ends. */
 Test(refusal, of_writes_for_a_while_leaves_nothing_behind)
 {
