@@ -66,6 +66,7 @@ static void assert_spread(bool by_slot)
         assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(WOKEN_MS));
         assert_ok(actor_unlock(waiter, wanted));
         actor_end(waiter);
+        cr_assert(wait_total(how, channel, 0), "still subscribed");
     }
     shards_assert_nothing_left();
 }
