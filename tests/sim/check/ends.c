@@ -55,19 +55,22 @@ void ends_abandon(hold *held, int64_t watchdog_ms)
         abandon(held->resource, held->lease_ms > watchdog_ms ? held->lease_ms : watchdog_ms);
 }
 
+/* Each write hold of an owner lengthens the lease by its own. A named owner may be several threads. */
 static int64_t longest_lease_ms(int64_t watchdog_ms)
 {
-    int64_t longest_ms = watchdog_ms, most = 1;
+    int64_t longest_ms = watchdog_ms, most = 1, named_writes = 0;
     for (int i = 0; i < run_of->thread_count; i++) {
         int64_t writes = 0;
         for (int k = 0; k < run_of->threads[i].step_count; k++) {
             const plan_step *step = &run_of->threads[i].steps[k];
+            bool is_write = step->kind == LOCK && run_of->objects[step->object].kind == WRITE;
             longest_ms = step->lease_ms > longest_ms ? step->lease_ms : longest_ms;
-            writes += step->kind == LOCK && run_of->objects[step->object].kind == WRITE;
+            writes += is_write && step->owner == 0;
+            named_writes += is_write && step->owner != 0;
         }
         most = writes > most ? writes : most;
     }
-    return longest_ms * most;
+    return longest_ms * (named_writes > most ? named_writes : most);
 }
 
 void ends_left_behind(int object)
