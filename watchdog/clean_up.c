@@ -49,34 +49,47 @@ int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog)
     return watchdog->engine->closes_ms ? 0 : waiting->after_ms; /* close does not wait long enough for the pause */
 }
 
-static const rli_node *server_of(const rli_watchdog *watchdog, const char *name, size_t length)
+static rli_node *ref_server(const rli_watchdog *watchdog, const char *name, size_t length)
 {
     const rli_topology *topology = watchdog->engine->topology;
-    return rli_topology_server_of(topology, rli_topology_slot(topology, name, length));
+    return rli_topology_ref_server(topology, rli_topology_slot(topology, name, length));
 }
 
-/* Puts the first session in front that is at another server than the one that was silent, if there is one. */
+static int64_t silent_since_ms(const rli_watchdog *watchdog, const rli_session *session)
+{
+    rli_node *node = ref_server(watchdog, session->entry->name, session->entry->length);
+    int64_t since_ms = node ? node->renewals.silent_ms : 0;
+    rli_node_unref(node);
+    return since_ms;
+}
+
+/* Puts the first session in front whose server was not silent; or else, was so longest ago. */
 static void prefer_others(rli_watchdog *watchdog)
 {
     rli_clean_ups *waiting = &watchdog->clean_ups;
-    rli_session *before = NULL, *session = waiting->first;
-    while (session && server_of(watchdog, session->entry->name, session->entry->length) == waiting->silent) {
-        before = session;
-        session = session->cold->next_clean_up;
+    rli_session *before = NULL, *chosen = NULL, *before_chosen = NULL;
+    int64_t least_ms = INT64_MAX;
+    for (rli_session *at = waiting->first; at && least_ms > 0; before = at, at = at->cold->next_clean_up) {
+        int64_t since_ms = silent_since_ms(watchdog, at);
+        if (since_ms >= least_ms)
+            continue;
+        least_ms = since_ms;
+        chosen = at;
+        before_chosen = before;
     }
-    if (!session || !before)
+    if (!before_chosen)
         return;
-    before->cold->next_clean_up = session->cold->next_clean_up;
-    if (waiting->last == session)
-        waiting->last = before;
-    session->cold->next_clean_up = waiting->first;
-    waiting->first = session;
+    before_chosen->cold->next_clean_up = chosen->cold->next_clean_up;
+    if (waiting->last == chosen)
+        waiting->last = before_chosen;
+    chosen->cold->next_clean_up = waiting->first;
+    waiting->first = chosen;
 }
 
 rli_session *rli_clean_up_next(rli_watchdog *watchdog)
 {
     rli_clean_ups *waiting = &watchdog->clean_ups;
-    if (watchdog->engine->closes_ms && waiting->silent)
+    if (watchdog->engine->closes_ms)
         prefer_others(watchdog);
     rli_session *session = waiting->first;
     waiting->after_permits = waiting->permits && !(session && waiting->after_permits);
@@ -105,11 +118,12 @@ static int64_t cut(const rli_watchdog *watchdog, size_t place, int64_t by_ms)
     return cut(watchdog, place * 2 + 1, cut(watchdog, place * 2, by_ms));
 }
 
-/* While others wait, half of the time that is left: they may be for servers that answer. */
+/* While others are not given back, half of the time that is left: they may be for servers that answer. Those that pause
+ * between two requests are none of those that wait. */
 static int64_t closing_answer_by(const rli_watchdog *watchdog)
 {
     int64_t now_ms = rli_now_ms(), closes_ms = watchdog->engine->closes_ms;
-    bool others = watchdog->clean_ups.first || watchdog->clean_ups.permits;
+    bool others = watchdog->clean_ups.first || watchdog->clean_ups.permits || watchdog->engine->not_given_back > 1;
     return others && now_ms < closes_ms ? now_ms + (closes_ms - now_ms) / 2 : closes_ms;
 }
 
@@ -135,11 +149,10 @@ rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
 
 void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)
 {
-    const rli_node *server = server_of(watchdog, name, length);
-    if (!answered)
-        watchdog->clean_ups.silent = server;
-    else if (watchdog->clean_ups.silent == server)
-        watchdog->clean_ups.silent = NULL;
+    rli_node *server = ref_server(watchdog, name, length);
+    if (server)
+        server->renewals.silent_ms = answered ? 0 : rli_now_ms();
+    rli_node_unref(server);
     if (!answered || rli_now_ms() - began_ms <= ANSWER_MS)
         watchdog->clean_ups.late = !answered;
     watchdog->clean_ups.after_ms = answered ? 0 : rli_after_ms(PAUSE_FIRST_MS);

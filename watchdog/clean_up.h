@@ -21,7 +21,7 @@ void rli_clean_up_wait(rli_watchdog *watchdog, rli_timer *timer);
 /* Returns from when on one of those that wait may be cleaned up; RLI_NEVER: none waits. */
 int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog);
 /* Returns the session that has waited longest, which is not `busy` any more; NULL: it is the turn of permits in doubt.
- * One of them waits. While the client is closed, those at a server that was silent come last. */
+ * One of them waits. While the client is closed, those at servers that were silent come last. */
 struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
 
 /* Begins the operation of a clean-up request. Only a long wait ends when the client begins to be closed: a short one is

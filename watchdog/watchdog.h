@@ -23,7 +23,6 @@ typedef struct rli_renewal_batches {
 /* What is in doubt, is due, and waits until nothing else is (clean_up.h). Guarded by the engine's mutex. */
 typedef struct rli_clean_ups {
     struct rli_session *first, *last; /* in the order in which they became due */
-    const struct rli_node *silent;    /* has left a clean-up unanswered; only compared */
     bool permits;                     /* permits in doubt wait, too */
     bool after_permits;               /* the latest were permits: the next is a session, if one waits */
     bool late;                        /* answers come late, if they come */

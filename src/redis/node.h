@@ -12,11 +12,12 @@
 #define RLI_NODE_KNOWN 8
 #define RLI_NODE_ID    40
 
-/* The watchdog's renewals at one server. Only the watchdog's thread uses it. */
+/* The watchdog's renewals and clean-ups at one server. Only the watchdog's thread uses it. */
 typedef struct rli_renewals {
     int batches, names;    /* batches and names with an unanswered renewal */
     int64_t heard_ms;      /* when the server last answered a renewal, or since when one is unanswered */
     int64_t mute_until_ms; /* the server did not answer: no renewals are sent there before this instant */
+    int64_t silent_ms;     /* when the latest clean-up there went unanswered; 0: it did not */
 } rli_renewals;
 
 /* What the watchdog knows of CLIENT TRACKING at one server. Only the watchdog's thread uses it, except `gained`. */

@@ -363,31 +363,35 @@ TimedTest(closing, gives_back_what_is_in_doubt_at_once_after_an_unanswered_round
 /* A node of a cluster that knows no more than who the masters are: their ports are its notes. */
 static bool name_masters(impostor_peer *peer, const char *request)
 {
-    char map[240];
+    char map[320];
     if (!strstr(request, "\r\nSLOTS"))
         return impostor_answer(peer, request);
     snprintf(map, sizeof map,
-             "*2\r\n*3\r\n:0\r\n:8191\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\na\r\n"
-             "*3\r\n:8192\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\nb\r\n",
-             (int)impostor_noted(peer->of, 0), (int)impostor_noted(peer->of, 1));
+             "*3\r\n*3\r\n:0\r\n:5460\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\na\r\n"
+             "*3\r\n:5461\r\n:10922\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\nb\r\n"
+             "*3\r\n:10923\r\n:16383\r\n*3\r\n$9\r\n127.0.0.1\r\n:%d\r\n$1\r\nc\r\n",
+             (int)impostor_noted(peer->of, 0), (int)impostor_noted(peer->of, 1), (int)impostor_noted(peer->of, 2));
     return impostor_say(peer, map);
 }
 
-/* Two masters of a cluster, both in front of the same server. */
+/* The masters of a cluster, all in front of the same server. */
+#define MASTERS 3
 typedef struct masters {
-    proxy *at[2];
+    proxy *at[MASTERS];
     impostor *node;
     rlock_client *client;
 } masters;
 
-static const char *const names[] = {"order-2", "order-1"}; /* at the first and at the second: slots 4769 and 8898 */
+static const char *const names[] = {"order-2", "order-1", "order-0"}; /* one at each: slots 4769, 8898 and 13027 */
 
 static masters open_masters(const char *query)
 {
     char url[160];
-    masters own = {.at = {proxy_start_port(stage.server), proxy_start_port(stage.server)},
-                   .node = impostor_start(name_masters, NULL)};
-    for (int i = 0; i < 2; i++)
+    masters own = {.node = NULL};
+    for (int i = 0; i < MASTERS; i++)
+        own.at[i] = proxy_start_port(stage.server);
+    own.node = impostor_start(name_masters, NULL);
+    for (int i = 0; i < MASTERS; i++)
         impostor_note(own.node, i, proxy_port(own.at[i]));
     snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d/?timeout=2000&retryAttempts=0%s", impostor_port(own.node),
              query);
@@ -399,7 +403,7 @@ static void close_masters(masters *own, actor *closer)
 {
     assert_ok(actor_finish(closer, 5000));
     actor_end(closer);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < MASTERS; i++)
         proxy_stop(own->at[i]);
     impostor_stop(own->node);
 }
@@ -486,6 +490,64 @@ TimedTest(closing, gives_back_at_one_master_while_much_is_in_doubt_at_another)
     actor *closer = begin_closing(&own);
     pass_ms(600);
     cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
+    close_masters(&own, closer);
+}
+
+/* Permits are in doubt at two masters. The second one has cut its connections, and the first one is silent. */
+TimedTest(closing, gives_back_permits_over_a_new_connection_while_another_master_is_silent)
+{
+    masters own = open_masters("");
+    rlock_permit_semaphore *semaphores[2];
+    rlock_permit permit;
+    int away[2];
+    for (int i = 0; i < 2; i++) {
+        semaphores[i] = rlock_get_permit_expirable_semaphore(own.client, names[i]);
+        assert_ok(rlock_permit_semaphore_try_set_permits(semaphores[i], 5, NULL));
+        assert_ok(rlock_permit_semaphore_acquire(semaphores[i], RLOCK_PERMIT_FOREVER, &permit));
+        assert_ok(rlock_permit_semaphore_release(semaphores[i], permit.id));
+    }
+    for (int i = 1; i >= 0; i--) {
+        proxy_add(own.at[i], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[i], .times = 1});
+        away[i] = proxy_add(own.at[i], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[i]});
+        assert_status(rlock_permit_semaphore_try_acquire(semaphores[i], 0, RLOCK_PERMIT_FOREVER, &permit),
+                      RLOCK_UNAVAILABLE);
+    }
+    pass_ms(1300);
+    for (int i = 0; i < 2; i++)
+        proxy_release(own.at[i], away[i]);
+    proxy_pass(own.at[0], false, false);
+    proxy_cut(own.at[1]);
+    actor *closer = begin_closing(&own);
+    pass_ms(900);
+    cr_assert(server_integer(stage.server, "GET %s", names[1]) == 5, "they had no turn");
+    close_masters(&own, closer);
+    for (int i = 0; i < 2; i++)
+        rlock_permit_semaphore_free(semaphores[i]);
+}
+
+/* Much is in doubt at each of the two, and has waited longer. */
+TimedTest(closing, gives_back_at_one_master_while_two_others_are_silent)
+{
+    enum { MANY = 6 };
+    masters own = open_masters("");
+    char name[40];
+    rlock *good = lock_of(own.client, names[2]);
+    assert_ok(rlock_lock(good));
+    assert_ok(rlock_unlock(good));
+    for (int i = 0; i < 2; i++)
+        proxy_add(own.at[i], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[i]});
+    for (int i = 0; i < 2 * MANY; i++) {
+        snprintf(name, sizeof name, "%d {%s}", i, names[i % 2]);
+        assert_status(rlock_try_lock(lock_of(own.client, name), 0, 60000), RLOCK_UNAVAILABLE);
+    }
+    proxy_add(own.at[2], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[2], .times = 1});
+    assert_status(rlock_try_lock(good, 0, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(server_integer(stage.server, "EXISTS %s", names[2]) == 1);
+    for (int i = 0; i < 2; i++)
+        proxy_pass(own.at[i], false, false);
+    actor *closer = begin_closing(&own);
+    pass_ms(900);
+    cr_assert(server_integer(stage.server, "EXISTS %s", names[2]) == 0, "it had no turn");
     close_masters(&own, closer);
 }
 

@@ -367,3 +367,34 @@ KIND_TEST(is_let_go_while_its_slot_is_on_its_way_though_nobody_waits_for_that)
     assert_ok(rlock_unlock(theirs));
     cr_assert(!event_wait_ms(&told.came, 300), "told of a loss, reason %d", (int)told.all[0].reason);
 }
+
+/* The server has unsubscribed the one that follows its slot. */
+Test(cluster_moved, slot_leaves_the_subscriptions_of_others_alone)
+{
+    char names[2][64];
+    rlock *held[2];
+    actor *waiters[2];
+    server *from = cluster_node(shards.cluster, FROM);
+    if (!shards_go_by_slot())
+        cr_skip_test("servers without messages by slot");
+    for (int i = 0; i < 2; i++) {
+        snprintf(names[i], sizeof names[i], "%s", cluster_key(shards.cluster, FROM, i ? "stays:" : "moves:"));
+        held[i] = lock_of(shards.other, names[i]);
+        waiters[i] = actor_start();
+        assert_ok(rlock_lock(held[i]));
+        actor_begin_lock(waiters[i], lock_of(shards.client, names[i]));
+    }
+    cr_assert(shards_wait_channels_at(FROM, 2, SOON_MS));
+    for (int i = 0; i < 2; i++)
+        cr_assert(actor_asleep(waiters[i], SOON_MS));
+    int64_t subscribed = server_times(from, "ssubscribe");
+    cluster_move(shards.cluster, cluster_slot(names[0]), TO);
+    cr_assert(shards_wait_channels_at(TO, 1, SOON_MS));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(rlock_unlock(held[i]));
+        assert_ok(actor_finish(waiters[i], SOON_MS));
+        actor_end(waiters[i]);
+    }
+    cr_assert(shards_wait_channels_at(FROM, 0, SOON_MS));
+    cr_assert(server_times(from, "ssubscribe") == subscribed, "it was subscribed again");
+}

@@ -146,7 +146,9 @@ static bool leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving 
     else if (channel->needed_until_ms && rli_now_ms() < channel->needed_until_ms)
         how = RLI_LEAVE_TOO;
     bool stays = --channel->references > 0 || lingers(subscriber, channel, how);
-    if (!stays) {
+    if (!stays && channel->adrift && channel->unconfirmed == 0) { /* the server has no subscription to end */
+        rli_channels_settle(&subscriber->channels, channel);
+    } else if (!stays) {
         bool sends = rli_subscriber_waits_for_room(subscriber);
         /* If memory is short for the command, stay subscribed until the connection ends. */
         bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;

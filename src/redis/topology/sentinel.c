@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redis/topology/topology.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host_port.h"
 
@@ -387,6 +388,14 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
 /* The sentinels tell each other of a failover every two seconds, so for some time most of them may know of none. */
 #define FORMER_MS 5000
 
+/* Called in each round in which most of the sentinels name a former master. */
+static bool name_it_for_long(rli_topology *topology)
+{
+    if (!topology->former_since_ms)
+        topology->former_since_ms = rli_now_ms();
+    return rli_now_ms() - topology->former_since_ms >= FORMER_MS;
+}
+
 /* Whether what was elected leads back to a former master, or without a failover to another one, and is not to be
  * believed: those that answered may be cut off from the others, or set up for another master. They are believed if the
  * sentinels were set up anew: either most of them say so, for a while if they do not know of the last failover, or no
@@ -395,10 +404,11 @@ static bool is_doubtful(rli_topology *topology, rli_operation *op, const survey 
 {
     bool former = elected->epoch < topology->epoch;
     int votes = former ? found->answered : found->votes[elected - found->said];
-    if (elected->epoch > topology->epoch || (!former && names_present(topology, elected)))
+    if (former && 2 * votes > found->known)
+        return !name_it_for_long(topology);
+    topology->former_since_ms = 0;
+    if (elected->epoch > topology->epoch || (!former && (names_present(topology, elected) || 2 * votes > found->known)))
         return false;
-    if (2 * votes > found->known)
-        return former && rli_topology_disbelieved_ms(topology) < FORMER_MS;
     return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, elected->by);
 }
 
@@ -426,9 +436,11 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
         ask_those(topology, op, false, &found);
     if (found.answered == 0)
         ask_those(topology, op, true, &found);
-    if (found.answered == 0)
+    if (found.answered == 0) {
+        topology->former_since_ms = 0;
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
+    }
     const saying *elected = elect(topology, &found);
     if (is_doubtful(topology, op, &found, elected))
         return doubt(topology, elected);

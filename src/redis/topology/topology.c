@@ -286,16 +286,11 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
-int64_t rli_topology_disbelieved_ms(rli_topology *topology)
+bool rli_topology_disbelieved_for_long(rli_topology *topology)
 {
     if (!topology->disbelieved_since_ms)
         topology->disbelieved_since_ms = rli_now_ms();
-    return rli_now_ms() - topology->disbelieved_since_ms;
-}
-
-bool rli_topology_disbelieved_for_long(rli_topology *topology)
-{
-    return rli_topology_disbelieved_ms(topology) >= topology->settings->watchdog_timeout_ms;
+    return rli_now_ms() - topology->disbelieved_since_ms >= topology->settings->watchdog_timeout_ms;
 }
 
 /* --- the thread --- */

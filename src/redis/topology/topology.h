@@ -69,6 +69,8 @@ struct rli_topology {
     uint64_t epoch;
     /* since when all answers have come from servers that are not believed; 0: others do answer */
     int64_t disbelieved_since_ms;
+    /* sentinel.c: since when most sentinels have named a former master, in each round; 0: not in the last one */
+    int64_t former_since_ms;
     /* sentinel.c: where the master is that was followed last, as sentinels say it; port 0: none was */
     char master_host[RLI_SENTINEL_HOST];
     int master_port;
@@ -175,8 +177,6 @@ rlock_status rli_topology_keeps_changing(const rli_node *node);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
 bool rli_topology_disbelieved_for_long(rli_topology *topology);
-/* How long that is, ms. */
-int64_t rli_topology_disbelieved_ms(rli_topology *topology);
 /* Asks a node whether it is a master, and notes how many online replicas it has. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node at an address that a server named, after natMapper has mapped it, or adds it to the list. An empty
