@@ -124,10 +124,13 @@ static bool is_asked_for(const call *self)
 }
 
 /* Foreign hands may have taken it away between an attempt that did not reach the server and the next, which nobody
- * can tell from a release. That a server has lost its data can be told, from its run id. */
+ * can tell from a release. That a server has lost its data between two attempts can be told, from its run id; not that
+ * it had when the first one came. */
 static bool may_be_by_others(const call *self)
 {
     unsigned since = ledger_epoch(self->hold->resource) - self->epoch;
+    if (since > 0 && ledger_data_lost_ns() < self->began_ns + 2000 * (run_of->latency_us + run_of->jitter_us))
+        return true;
     return self->hold->epoch != self->epoch || since != ledger_data_losses() - self->data_losses ||
            run_has_odd_field(self->hold->resource);
 }

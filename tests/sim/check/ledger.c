@@ -120,16 +120,23 @@ void ledger_void(int resource, const char *why)
 }
 
 static unsigned data_losses;
+static int64_t data_lost_ns;
 
 void ledger_void_data(void)
 {
     data_losses++;
+    data_lost_ns = world_now_ns();
     ledger_void(-1, "the server has lost its data");
 }
 
 unsigned ledger_data_losses(void)
 {
     return data_losses;
+}
+
+int64_t ledger_data_lost_ns(void)
+{
+    return data_lost_ns;
 }
 
 static int64_t restarted_ns = -1;

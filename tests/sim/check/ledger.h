@@ -82,6 +82,7 @@ void ledger_void(int resource, const char *why);
 /* The same of all resources, since a server has lost its data; and how often that was. */
 void ledger_void_data(void);
 unsigned ledger_data_losses(void);
+int64_t ledger_data_lost_ns(void); /* when the last one was */
 /* Who holds what, for a person to read. */
 void ledger_describe(char *text, size_t size);
 unsigned ledger_epoch(int resource);
