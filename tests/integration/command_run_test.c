@@ -32,6 +32,8 @@ Test(command_run, passes_the_exit_status_on)
         {COMMAND("run", NAME, "--", "false"), 1},
         {COMMAND("run", NAME, "--", "sh", "-c", "exit 42"), 42},
         {COMMAND("run", NAME, "--", "sh", "-c", "exit 255"), 255},
+        {COMMAND("run", NAME, "--", "sh", "-c", "exit 70"), 70}, /* as rlock itself when the lock is lost, */
+        {COMMAND("run", NAME, "--", "sh", "-c", "exit 75"), 75}, /* and when it is not acquired in time */
         {COMMAND("run", NAME, "--", "sh", "-c", "kill -KILL $$"), 128 + SIGKILL},
         {COMMAND("run", NAME, "--", "sh", "-c", "kill -TERM $$"), 128 + SIGTERM},
         {COMMAND("run", NAME, "--", "no-such-command"), 127},
