@@ -255,11 +255,14 @@ Test(synced_lane, sends_fewer_waits_than_requests_under_load)
 /* A batch that does not fit into the socket is sent as the server reads, and has one WAIT behind it. */
 Test(synced_lane, sends_a_batch_larger_than_the_socket)
 {
-    static char large[4 << 20];
-    memset(large, 'x', sizeof large - 1);
+    enum { LENGTH = 4 << 20 };
+    char *large = calloc(LENGTH + 1, 1);
+    cr_assert(large != NULL);
+    memset(large, 'x', LENGTH);
     lane_call call = lane_ask(&lanes.synced, "SET", "large", large, NULL);
     assert_synced(&call, "OK", 1);
     cr_assert(server_times(lanes.master, "wait") == 1);
+    free(large);
 }
 
 /* --- servers without WAIT --- */

@@ -290,7 +290,8 @@ TimedTest(subscription, is_heard_at_once_by_two_threads_after_one)
 TimedTest(subscription, is_sent_on_when_there_is_room)
 {
     enum { LENGTH = 3 << 20 }; /* longer than the simulated network's window */
-    static char name[LENGTH + 1];
+    char *name = calloc(LENGTH + 1, 1);
+    cr_assert(name != NULL);
     memset(name, 'n', LENGTH);
     rlock *alone = lock_of(stage.client, NAME);
     rlock *mine = lock_of(stage.client, name), *theirs = lock_of(stage.other, name);
@@ -312,6 +313,7 @@ TimedTest(subscription, is_sent_on_when_there_is_room)
     assert_ok(actor_unlock(reader, alone));
     actor_end(reader);
     actor_end(waiter);
+    free(name);
 }
 
 /* Nothing is said on the channel for long: the answers to the pings are heard, whoever reads them. */
