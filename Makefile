@@ -222,7 +222,7 @@ $(B)/tests/unit/run: $(patsubst %,$(B)/src/cli/%.o,checks message output)
 # Allocations fail where a test says so (tests/support/memory.h).
 $(B)/tests/fault/run: wraps := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$f)
 
-# Each test is a fork, which would look up the same symbols again.
+# Bound when they are loaded: each test, and each run of the simulation, is a fork, which would look up the same symbols again.
 bound := -Wl,-z,now
 
 define suite
@@ -299,10 +299,9 @@ $(B)/sim/%.a: | deps-test
 	@mkdir -p $(@D)
 	$(Q)objcopy --redefine-syms=tests/sim/world/renamed $(filter %/$(@F),$(lib_dirs)) $@
 
-# Bound when it is loaded, as each run is a fork of it.
 $(sim): $(sim_obj) $(B)/tests/sim/server.a $(sim_lib) $(B)/sim/libhiredis.a $(B)/sim/libuuid.a
 	$(call say,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(bound) -o $@ $^ -lyaml -ldl -llua5.1 -lm -lpthread
 
 .PHONY: sim
 sim: $(sim) ## searches random interleavings and faults for TIME seconds; RUNS=N: the N first seeds; SEED=… repeats a run, PLAN=… that of a file

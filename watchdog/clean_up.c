@@ -49,15 +49,10 @@ int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog)
     return watchdog->engine->closes_ms ? 0 : waiting->after_ms; /* close does not wait long enough for the pause */
 }
 
-static rli_node *ref_server(const rli_watchdog *watchdog, const char *name, size_t length)
-{
-    const rli_topology *topology = watchdog->engine->topology;
-    return rli_topology_ref_server(topology, rli_topology_slot(topology, name, length));
-}
-
 static int64_t silent_since_ms(const rli_watchdog *watchdog, const rli_session *session)
 {
-    rli_node *node = ref_server(watchdog, session->entry->name, session->entry->length);
+    const rli_entry *entry = session->entry;
+    rli_node *node = rli_topology_ref_server_for(watchdog->engine->topology, entry->name, entry->length);
     int64_t since_ms = node ? node->renewals.silent_ms : 0;
     rli_node_unref(node);
     return since_ms;
@@ -149,7 +144,7 @@ rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
 
 void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)
 {
-    rli_node *server = ref_server(watchdog, name, length);
+    rli_node *server = rli_topology_ref_server_for(watchdog->engine->topology, name, length);
     if (server)
         server->renewals.silent_ms = answered ? 0 : rli_now_ms();
     rli_node_unref(server);

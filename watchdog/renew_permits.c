@@ -67,7 +67,7 @@ void rli_renew_permits_due(rli_watchdog *watchdog)
     }
     const char *name = rli_renewed_permit_name(first);
     int64_t until_ms;
-    rli_node *node = rli_topology_ref_server(engine->topology, rli_topology_slot(engine->topology, name, strlen(name)));
+    rli_node *node = rli_topology_ref_server_for(engine->topology, name, strlen(name));
     bool may = rli_renew_await_room(watchdog, node, first->timer.at_ms, &until_ms);
     rli_renewal_batch *batch = may ? make(watchdog, node, name) : NULL;
     if (may && !batch)

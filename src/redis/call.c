@@ -102,7 +102,7 @@ void rli_call_name_script(rli_call *call, const char *command, const char *scrip
 rli_pipeline *rli_call_pipeline_to_post(rli_call *call, rli_topology *topology, rli_route *route)
 {
     rli_node_unref(call->node);
-    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, call->key, call->key_length));
+    rli_node *node = rli_topology_ref_server_for(topology, call->key, call->key_length);
     call->node = node;
     if (call->no_memory || !node || atomic_load_explicit(&node->replicas, memory_order_relaxed) > 0 ||
         !rli_node_has_script(node, call->script))

@@ -434,7 +434,7 @@ static void leave_in_doubt(const masters *own, int which)
     cr_assert(proxy_await(own->at[which], rule, PROXY_ACTED, 1, 5000));
 }
 
-/* One master has stopped answering. What is in doubt there has waited longer, so it is given back first. */
+/* One master has stopped answering. Its lock has been in doubt for longer, and has the first turn. */
 TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
 {
     masters own = open_masters("");
@@ -447,15 +447,23 @@ TimedTest(closing, gives_back_at_one_master_while_another_is_silent)
     close_masters(&own, closer);
 }
 
-TimedTest(closing, gives_back_permits_at_one_master_while_another_is_silent)
+/* Five permits at that master, which knows their scripts. */
+static rlock_permit_semaphore *permits_at(const masters *own, int which)
 {
-    masters own = open_masters("");
-    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(own.client, names[1]);
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(own->client, names[which]);
     rlock_permit permit;
-    leave_in_doubt(&own, 0);
     assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
     assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permit));
     assert_ok(rlock_permit_semaphore_release(semaphore, permit.id));
+    return semaphore;
+}
+
+TimedTest(closing, gives_back_permits_at_one_master_while_another_is_silent)
+{
+    masters own = open_masters("");
+    rlock_permit permit;
+    leave_in_doubt(&own, 0);
+    rlock_permit_semaphore *semaphore = permits_at(&own, 1);
     int rule = lose_two(&own, 1);
     assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_UNAVAILABLE);
     cr_assert(proxy_await(own.at[1], rule, PROXY_ACTED, 1, 5000));
@@ -500,12 +508,8 @@ TimedTest(closing, gives_back_permits_over_a_new_connection_while_another_master
     rlock_permit_semaphore *semaphores[2];
     rlock_permit permit;
     int away[2];
-    for (int i = 0; i < 2; i++) {
-        semaphores[i] = rlock_get_permit_expirable_semaphore(own.client, names[i]);
-        assert_ok(rlock_permit_semaphore_try_set_permits(semaphores[i], 5, NULL));
-        assert_ok(rlock_permit_semaphore_acquire(semaphores[i], RLOCK_PERMIT_FOREVER, &permit));
-        assert_ok(rlock_permit_semaphore_release(semaphores[i], permit.id));
-    }
+    for (int i = 0; i < 2; i++)
+        semaphores[i] = permits_at(&own, i);
     for (int i = 1; i >= 0; i--) {
         proxy_add(own.at[i], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = names[i], .times = 1});
         away[i] = proxy_add(own.at[i], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[i]});

@@ -138,6 +138,19 @@ static bool lingers(rli_subscriber *subscriber, rli_channel *channel, rli_leavin
     return true;
 }
 
+static void unsubscribe(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
+{
+    bool sends = rli_subscriber_waits_for_room(subscriber);
+    /* If memory is short for the command, stay subscribed until the connection ends. */
+    bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
+    if (said && how == RLI_LEAVE_SOON && !sends)
+        put_off(subscriber);
+    else if (said)
+        rli_subscriber_flush(subscriber);
+    if (rli_subscriber_waits_for_room(subscriber))
+        rli_subscriber_wake(subscriber);
+}
+
 /* Mutex held. */
 static bool leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving how)
 {
@@ -146,20 +159,11 @@ static bool leave(rli_subscriber *subscriber, rli_channel *channel, rli_leaving 
     else if (channel->needed_until_ms && rli_now_ms() < channel->needed_until_ms)
         how = RLI_LEAVE_TOO;
     bool stays = --channel->references > 0 || lingers(subscriber, channel, how);
-    if (!stays && channel->adrift && channel->unconfirmed == 0) { /* the server has no subscription to end */
+    bool ended = channel->adrift && channel->unconfirmed == 0; /* by the server itself */
+    if (!stays && !ended)
+        unsubscribe(subscriber, channel, how);
+    if (!stays)
         rli_channels_settle(&subscriber->channels, channel);
-    } else if (!stays) {
-        bool sends = rli_subscriber_waits_for_room(subscriber);
-        /* If memory is short for the command, stay subscribed until the connection ends. */
-        bool said = rli_subscriber_say(subscriber, false, channel) && subscriber->connection.context;
-        if (said && how == RLI_LEAVE_SOON && !sends)
-            put_off(subscriber);
-        else if (said)
-            rli_subscriber_flush(subscriber);
-        if (rli_subscriber_waits_for_room(subscriber))
-            rli_subscriber_wake(subscriber);
-        rli_channels_settle(&subscriber->channels, channel);
-    }
     return stays;
 }
 

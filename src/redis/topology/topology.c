@@ -64,6 +64,11 @@ rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot)
     }
 }
 
+rli_node *rli_topology_ref_server_for(const rli_topology *topology, const char *key, size_t length)
+{
+    return rli_topology_ref_server(topology, rli_topology_slot(topology, key, length));
+}
+
 bool rli_topology_has_replicas(const rli_topology *topology, unsigned slot)
 {
     const rli_node *node = rli_topology_server_of(topology, slot);
@@ -83,7 +88,7 @@ bool rli_topology_collect(rli_topology *topology, int64_t until_ms)
 
 void rli_topology_connect_background(rli_topology *topology, const char *key, size_t length)
 {
-    rli_node *node = rli_topology_ref_server(topology, rli_topology_slot(topology, key, length));
+    rli_node *node = rli_topology_ref_server_for(topology, key, length);
     if (node)
         (void)rli_connector_connect(&topology->connector, node, &node->background,
                                     rli_pipeline_connects(&node->background), BACKGROUND_MS);

@@ -102,6 +102,8 @@ void rli_topology_destroy(rli_topology *topology); /* after that, when no call i
 unsigned rli_topology_slot(const rli_topology *topology, const char *key, size_t length);
 /* The node that serves the slot now, with a reference: call rli_node_unref. NULL: none is known. */
 rli_node *rli_topology_ref_server(const rli_topology *topology, unsigned slot);
+/* The same for the slot of a key. */
+rli_node *rli_topology_ref_server_for(const rli_topology *topology, const char *key, size_t length);
 /* Takes a reference to a node of a list, which another thread may be taking out of service. False: it is out of
  * service. */
 bool rli_topology_ref(rli_topology *topology, rli_node *node);
