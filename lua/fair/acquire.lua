@@ -10,8 +10,8 @@
 --       4 owner of a session that is over and whose field this acquire replaces, or ''
 --       5 how long the owner keeps its place in the queue from now on, ms; 0: it never queues
 --       6 head of the queue that did not hear an earlier wake-up, as an earlier run answered it; or ''
---       7 how long the owner asked to keep its place when it joined the queue, ms. When it takes the lock, the
---         timeouts of all owners behind it are lowered by that.
+--       7 how long the owner has asked to keep its place since it joined the queue, ms: the longest. When it takes the
+--         lock, the timeouts of all owners behind it are lowered by that.
 --       8 present only if the owner may be offered the lock (fair/release)
 -- Answers:
 --   nil          the owner holds the lock with that hold count
@@ -31,10 +31,15 @@ local wait_ms, unheard, place_ms = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 --@include fair/queue.inc
 local was_queued = wait_ms > 0 and redis.call('lpos', queue, owner)
 
--- Asking proves that the owner is alive, so its timeout becomes now + wait_ms at least. Those behind it have their turn
--- that much later, so their timeouts are raised with its own. Answers the owner's timeout.
+-- Asking proves that the owner is alive, so its timeout becomes now + wait_ms at least. If it joined with a shorter wait,
+-- as another of its threads may have done, it becomes what it would be had it joined with this one. Those behind it have
+-- their turn that much later, so their timeouts are raised with its own. Answers the owner's timeout.
 local function stay(place, score)
     local least = now() + wait_ms
+    if place > 0 and wait_ms > place_ms then
+        local before = tonumber(redis.call('zscore', timeouts, redis.call('lindex', queue, place - 1)))
+        least = math.max(least, (before or 0) + wait_ms)
+    end
     if score < least then
         move_up(redis.call('lrange', queue, place, -1), score - least, false)
     end

@@ -361,12 +361,14 @@ static int64_t lasts_ms(const ask_frame *asking, bool queues)
     return ms < LATE_PLACE_MS ? LATE_PLACE_MS : ms;
 }
 
-static void note_place(rli_attempt *attempt, const rli_request *request)
+static void note_place(rli_attempt *attempt, const rli_request *request, bool answered)
 {
     rli_session *session = attempt->session;
     session->queued = true; /* cleared when this answer turns out to be a grant */
     session->cold->queue_kind = attempt->asked->kind;
-    session->cold->place_ms = request->place_ms;
+    /* A wait longer than that of the thread that queued the session lengthens the place; an answer proves it. */
+    bool longer = answered && request->wait_ms > request->place_ms;
+    session->cold->place_ms = longer ? request->wait_ms : request->place_ms;
 }
 
 /* The first hold of the session may be there for so long. */
@@ -397,7 +399,7 @@ static void note_doubt(rli_attempt *attempt, const ask_frame *asking, rlock_stat
         rli_session_in_doubt_if_held(attempt->engine, session, asking->lease_ms);
     }
     if (queues && request->wait_ms > 0 && session->count == 0 && (in_doubt || status == RLOCK_OK))
-        note_place(attempt, request);
+        note_place(attempt, request, status == RLOCK_OK);
 }
 
 /* The request has ended. Mutex held. */

@@ -67,7 +67,7 @@ typedef struct rli_cold_fields {
     struct rli_session *next_clean_up;
     /* The kind through which the session queued on the server; NULL: it never did. */
     const struct rli_kind *queue_kind;
-    /* The timeout of its place in the server's queue that it requested, ms. */
+    /* The longest timeout of its place in the server's queue that it requested, ms. */
     int64_t place_ms;
     /* The lease with which it is, was or may be registered among the waiters on the server (lua/lock/waiters.inc); 0:
      * it never registered. */

@@ -30,7 +30,7 @@ typedef struct rli_request {
     int64_t since_us;
     /* Fair acquire: the timeout of its place in the server's queue, counted from now, ms; 0: it does not queue. */
     int64_t wait_ms;
-    /* Fair locks: the timeout that the session requested when it first queued, ms. */
+    /* Fair locks: the longest timeout that the session has requested since it queued, ms. */
     int64_t place_ms;
     /* Fair acquire: a release by another process may offer it the lock (offer.h). */
     bool expects_offer;

@@ -663,8 +663,8 @@ static int64_t answer_to(const char *owner)
 {
     server_load(stage.server, &rli_script_fair_acquire, RLI_COUNTED);
     redisReply *reply = server_command(stage.server,
-        "EVALSHA %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1  5000  5000",
-        rli_script_fair_acquire.sha1[RLI_COUNTED], owner);
+        "EVALSHA %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1 %s 5000 %s 5000",
+        rli_script_fair_acquire.sha1[RLI_COUNTED], owner, "", "");
     cr_assert(reply->type != REDIS_REPLY_ERROR, "%s", reply->str);
     int64_t ms = reply->type == REDIS_REPLY_ARRAY ? reply->element[0]->integer : reply->integer;
     freeReplyObject(reply);
