@@ -141,8 +141,8 @@ bool wire_hear(wire *self, reply *to, bool *broken)
 {
     *broken = !self->connection;
     while (self->connection && wire_state(self) != EINPROGRESS) {
-        const char *end = self->bytes + self->have;
-        const char *next = self->have ? understand(self->bytes, end, &to->self, to->parts) : NULL;
+        const char *end = self->have ? self->bytes + self->have : NULL;
+        const char *next = end ? understand(self->bytes, end, &to->self, to->parts) : NULL;
         if (next) {
             self->have = (size_t)(end - next);
             memmove(self->bytes, next, self->have);
