@@ -142,6 +142,12 @@ rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
     return ends ? rli_watchdog_begin(watchdog, op) : rli_operation_begin(op, watchdog->engine->gate, NULL);
 }
 
+rlock_status rli_clean_up_status(const rli_watchdog *watchdog, const rli_call *call, rlock_status status)
+{
+    bool closing = rli_cancel_fired(watchdog->engine->hurry);
+    return closing && status == RLOCK_SERVER && call->refusal == RLI_IS_REPLICA ? RLOCK_UNAVAILABLE : status;
+}
+
 void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)
 {
     rli_node *server = rli_topology_ref_server_for(watchdog->engine->topology, name, length);

@@ -27,6 +27,10 @@ struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
 /* Begins the operation of a clean-up request. Only a long wait ends when the client begins to be closed: a short one is
  * mostly for an answer that is on its way. As rli_operation_begin. */
 rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op);
+/* What the status of a clean-up request means. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not
+ * answered, or not even sent. While the client is being closed, a replica's refusal is no answer: in a failover there
+ * is a master soon. */
+rlock_status rli_clean_up_status(const rli_watchdog *watchdog, const rli_call *call, rlock_status status);
 /* Returns until when to wait for the answer to a clean-up request. Such a request need not be answered to be
  * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
  * closed, the watchdog does nothing else but the clean-ups that wait. */

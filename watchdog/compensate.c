@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-/* Sends one script of the session. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not answered, or
- * not even sent. The caller clears the call. */
+/* Sends one script of the session. Answers as rli_clean_up_status. The caller clears the call. */
 static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
     rli_operation op;
@@ -24,7 +23,7 @@ static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_
     op.deadline_ms = answer_by_ms;
     status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
     rli_operation_end(&op);
-    return status;
+    return rli_clean_up_status(watchdog, call, status);
 }
 
 static bool is_answer(rlock_status status)

@@ -31,7 +31,7 @@ static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_
         call.by_text = in_doubt->no_answer;
         call.attempts = 1;
         op.deadline_ms = answer_by_ms;
-        status = rli_call_run(&call, watchdog->engine->topology, &op, NULL);
+        status = rli_clean_up_status(watchdog, &call, rli_call_run(&call, watchdog->engine->topology, &op, NULL));
         if (status == RLOCK_OK && !rli_reply_integer(call.reply, &found))
             found = 0;
         rli_call_clear(&call);

@@ -36,9 +36,10 @@ local was_queued = wait_ms > 0 and redis.call('lpos', queue, owner)
 -- their turn that much later, so their timeouts are raised with its own. Answers the owner's timeout.
 local function stay(place, score)
     local least = now() + wait_ms
-    if place > 0 and wait_ms > place_ms then
-        local before = tonumber(redis.call('zscore', timeouts, redis.call('lindex', queue, place - 1)))
-        least = math.max(least, (before or 0) + wait_ms)
+    if wait_ms > place_ms then
+        local before = place > 0 and redis.call('zscore', timeouts, redis.call('lindex', queue, place - 1))
+        least = math.max(least, (before and tonumber(before) or 0) + wait_ms)
+        place_ms = wait_ms
     end
     if score < least then
         move_up(redis.call('lrange', queue, place, -1), score - least, false)

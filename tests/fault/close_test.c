@@ -587,19 +587,16 @@ static void close_while_away(rlock_client *client)
     actor_end(closer);
 }
 
-TimedTest(closing, gives_back_when_the_server_is_back)
+static void leave_hold_in_doubt(rlock_client *client)
 {
-    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
     on_script(&rli_script_lock_acquire, PROXY_CUT_AFTER, 1);
     on_script(&rli_script_lock_release, PROXY_CUT_BEFORE, 1);
     assert_status(rlock_try_lock(lock_of(client, NAME), 0, 60000), RLOCK_UNAVAILABLE);
-    close_while_away(client);
-    assert_no_keys();
 }
 
-TimedTest(closing, gives_back_permits_when_the_server_is_back)
+/* One of five. */
+static void leave_permit_in_doubt(rlock_client *client)
 {
-    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
     rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
     rlock_permit permit;
     assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
@@ -607,8 +604,62 @@ TimedTest(closing, gives_back_permits_when_the_server_is_back)
     on_script(&rli_script_permit_semaphore_undo, PROXY_CUT_BEFORE, 1);
     assert_status(rlock_permit_semaphore_try_acquire(semaphore, 0, 60000, &permit), RLOCK_UNAVAILABLE);
     rlock_permit_semaphore_free(semaphore);
+}
+
+TimedTest(closing, gives_back_when_the_server_is_back)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    leave_hold_in_doubt(client);
+    close_while_away(client);
+    assert_no_keys();
+}
+
+TimedTest(closing, gives_back_permits_when_the_server_is_back)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    leave_permit_in_doubt(client);
     close_while_away(client);
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
+}
+
+/* The server is a replica for that long, as in a failover behind an address that stays. */
+static void close_while_replica(rlock_client *client, int64_t ms)
+{
+    actor *closer = actor_start();
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    actor_begin(closer, close_it, client);
+    pass_ms(ms);
+    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+    assert_ok(actor_finish(closer, 5000));
+    actor_end(closer);
+}
+
+TimedTest(closing, gives_back_when_the_server_is_a_master_again)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    leave_hold_in_doubt(client);
+    close_while_replica(client, 200);
+    assert_no_keys();
+}
+
+TimedTest(closing, gives_back_permits_when_the_server_is_a_master_again)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    leave_permit_in_doubt(client);
+    close_while_replica(client, 200);
+    cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
+}
+
+/* The program ends after an unlock that a replica has refused. */
+TimedTest(closing, repeats_a_refused_release_when_the_server_is_a_master_again)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    rlock *lock = lock_of(client, NAME);
+    assert_ok(rlock_lock(lock));
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    assert_status(rlock_unlock(lock), RLOCK_SERVER);
+    close_while_replica(client, 650);
+    assert_no_keys();
 }
 
 static rlock_status lock_it(void *lock)

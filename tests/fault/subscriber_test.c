@@ -173,6 +173,72 @@ Test(subscriber, asks_again_for_a_channel_that_a_server_has_unsubscribed)
     impostor_stop(mover);
 }
 
+/* --- a server that loses the slot of a channel while the client leaves it --- */
+
+enum { LISTENS, LEAVES, LISTENS_NEXT, LEAVES_NEXT };
+
+static bool says_channel(impostor_peer *peer, const char *kind, const char *name)
+{
+    char answer[400];
+    snprintf(answer, sizeof answer, "*3\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n:1\r\n", strlen(kind), kind, strlen(name), name);
+    return impostor_say(peer, answer);
+}
+
+/* Answers that the client has left the channel of "x" only when it is asked for that of "y", and by itself; then it refuses
+ * what it was asked. */
+static bool lose_slot(impostor_peer *peer, const char *request)
+{
+    static char left[200];
+    char name[200];
+    const char *found = strstr(request, "redisson_lock__channel");
+    if (strstr(request, "EVAL"))
+        return impostor_say(peer, ":600000\r\n"); /* held by another */
+    if (!strstr(request, "SUBSCRIBE") || !found)
+        return impostor_answer(peer, request);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(found, "\r"), found);
+    bool ends = strstr(request, "UNSUBSCRIBE"), first = strstr(name, "{x}");
+    if (first && ends) {
+        strcpy(left, name);
+        impostor_note(peer->of, LEAVES, 1);
+        return true;
+    }
+    bool meets = !first && !ends && impostor_noted(peer->of, LISTENS_NEXT) == 0;
+    if (meets && !(says_channel(peer, "unsubscribe", left) && impostor_say(peer, "-MOVED 16287 127.0.0.1:1\r\n")))
+        return false;
+    impostor_note(peer->of, first ? LISTENS : ends ? LEAVES_NEXT : LISTENS_NEXT, 1);
+    return says_channel(peer, ends ? "unsubscribe" : "subscribe", name);
+}
+
+/* The owner of a fair lock waits for it, and gives up once the server has noted both. */
+static void wait_and_leave(impostor *of, rlock_client *client, const char *name, int listens, int leaves)
+{
+    rlock *lock = rlock_get_fair_lock(client, name);
+    rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
+    options.cancel = rlock_cancel_new();
+    actor *waiter = actor_start();
+    actor_begin_with(waiter, lock, &options);
+    cr_assert(impostor_await(of, listens, 1, 10000));
+    cr_assert(!actor_ended(waiter, 100));
+    rlock_cancel_fire(options.cancel);
+    assert_status(actor_finish(waiter, 60000), RLOCK_CANCELLED);
+    cr_assert(impostor_await(of, leaves, 1, 10000), "the server counts a listener of \"%s\" for ever", name);
+    actor_end(waiter);
+    rlock_cancel_free(options.cancel);
+    rlock_free(lock);
+}
+
+/* What is refused is to leave the channel of the slot that the server lost: not the next channel. */
+Test(subscriber, leaves_the_channel_that_was_asked_for_beside_one_of_a_lost_slot)
+{
+    impostor *loser = impostor_start(lose_slot, NULL);
+    rlock_client *client;
+    assert_ok(rlock_client_open(&client, impostor_url(loser, "timeout=200000&pingConnectionInterval=0")));
+    wait_and_leave(loser, client, "x", LISTENS, LEAVES);
+    wait_and_leave(loser, client, "y", LISTENS_NEXT, LEAVES_NEXT);
+    rlock_client_close(client);
+    impostor_stop(loser);
+}
+
 /* --- a server that ends each connection as soon as it has confirmed something --- */
 
 static bool confirm_and_end(impostor_peer *peer, const char *request)

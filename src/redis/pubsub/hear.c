@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "net/reply.h"
+#include "redis/topology/slot.h"
 
 #include <hiredis/hiredis.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The time between two requests for channels that the server does not serve at present. */
@@ -90,13 +92,29 @@ static void hear_message(rli_channel *channel, const redisReply *message)
     rli_channel_tell(channel, message->type == REDIS_REPLY_STRING ? message->str : "");
 }
 
+/* Whether the server refuses a request that was taken for confirmed: to leave a channel whose slot it had lost by then.
+ * The message that said so (lose_channel) looks like the confirmation. */
+static bool is_of_another_slot(const rli_subscriber *subscriber, const redisReply *refusal)
+{
+    static const char moved[] = "MOVED ";
+    const rli_expected *next = subscriber->channels.first;
+    return next && strncmp(refusal->str, moved, strlen(moved)) == 0 &&
+           strtoul(refusal->str + strlen(moved), NULL, 10) != rli_slot_of(next->channel->name, next->channel->length);
+}
+
+static bool hear_refusal(rli_subscriber *subscriber, const redisReply *refusal)
+{
+    return is_of_another_slot(subscriber, refusal) ||
+           confirm(subscriber, refusal->str, rli_reply_action_of(refusal) != RLI_REFUSED);
+}
+
 /* False: the connection must not be used any more. */
 static bool hear(rli_subscriber *subscriber, const redisReply *reply)
 {
     if (take_id(subscriber, reply))
         return true;
     if (reply->type == REDIS_REPLY_ERROR)
-        return confirm(subscriber, reply->str, rli_reply_action_of(reply) != RLI_REFUSED);
+        return hear_refusal(subscriber, reply);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 || !reply->element[0]->str || !reply->element[1]->str)
         return true; /* the reply to a PING */
     const char *kind = reply->element[0]->str;
