@@ -127,14 +127,20 @@ static void see_batch(const char *line, void *arg)
     seen->largest = count > seen->largest ? count : seen->largest;
 }
 
-static struct batches watch_batches(rlock_client *client, int locks, int64_t ms)
+static void hold_many(rlock_client *client, int locks)
 {
-    struct batches seen = {0};
     char name[24];
     for (int i = 0; i < locks; i++) {
         snprintf(name, sizeof name, "lock-%d", i);
         assert_ok(rlock_lock(lock_of(client, name)));
     }
+}
+
+static struct batches watch_batches(rlock_client *client, int locks, int64_t ms)
+{
+    struct batches seen = {0};
+    char name[24];
+    hold_many(client, locks);
     monitor *tap = monitor_open();
     pass_ms(ms);
     monitor_each(tap, "\"evalsha\"", see_batch, &seen);
@@ -153,6 +159,22 @@ Test(renewal, is_of_a_hundred_locks_at_a_time)
     /* Each lock five times and more, in about four requests a round. */
     cr_assert(seen.keys >= 350 * least_renewals(2 * QUICK_MS), "%d renewals", seen.keys);
     assert_between(seen.requests, seen.keys / 100, seen.keys / 30);
+}
+
+/* In a failover, say. One request for each hold would come when the next server has most to do. */
+TimedTest(renewal, goes_on_in_batches_after_a_replica_has_refused_it)
+{
+    struct batches seen = {0};
+    hold_many(stage.client, 60);
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    pass_ms(ROUND_MS);
+    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+    monitor *tap = monitor_open();
+    pass_ms(ROUND_MS);
+    monitor_each(tap, "\"evalsha\"", see_batch, &seen);
+    monitor_close(tap);
+    cr_assert(seen.keys >= 60, "%d renewals", seen.keys);
+    assert_between(seen.requests, 1, 10);
 }
 
 Test(renewal, batch_size_is_configurable)
