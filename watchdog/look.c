@@ -26,14 +26,9 @@ typedef enum cause { AGE, ALARM, ROUND } cause;
 
 /* --- batches --- */
 
-static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session)
-{
-    return rli_topology_slot(watchdog->engine->topology, session->entry->name, session->entry->length);
-}
-
 static rli_node *server_of(const rli_watchdog *watchdog, const rli_session *session)
 {
-    return rli_topology_server_of(watchdog->engine->topology, slot_of(watchdog, session));
+    return rli_topology_server_of(watchdog->engine->topology, rli_renewal_slot(watchdog, session));
 }
 
 /* Whether the session has a hold that can be looked at. */
@@ -46,7 +41,7 @@ static bool is_held(const rli_session *session)
 static rli_renewal_batch *begin(rli_watchdog *watchdog, const rli_session *session, cause why)
 {
     rli_engine *engine = watchdog->engine;
-    rli_node *node = rli_topology_ref_server(engine->topology, slot_of(watchdog, session));
+    rli_node *node = rli_topology_ref_server(engine->topology, rli_renewal_slot(watchdog, session));
     bool may = node && rli_now_ms() >= node->renewals.mute_until_ms && !rli_renewal_batch_is_full(node, false);
     rli_renewal_batch *batch = may ? rli_renewal_batch_make(watchdog, node) : NULL;
     if (!batch) {
@@ -69,7 +64,7 @@ static bool add(rli_watchdog *watchdog, rli_renewal_batch **batch, rli_session *
     const rli_session *first = own->sessions[0];
     if (own->count == engine->settings->batch_size ||
         (own->count > 0 && (first->alone || session->alone || first->kind->look != session->kind->look ||
-                            slot_of(watchdog, first) != slot_of(watchdog, session))))
+                            rli_renewal_slot(watchdog, first) != rli_renewal_slot(watchdog, session))))
         return false;
     own->ends_ms = rli_earlier(own->ends_ms, session->deadline_ms);
     own->sessions[own->count++] = session;

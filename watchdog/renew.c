@@ -25,11 +25,6 @@ static void put_off(rli_engine *engine, rli_session *session, int64_t until_ms)
 
 /* --- a batch --- */
 
-static unsigned slot_of(const rli_watchdog *watchdog, const rli_session *session)
-{
-    return rli_topology_slot(watchdog->engine->topology, session->entry->name, session->entry->length);
-}
-
 /* Returns whether the session's renewal fits into the same request as the others. */
 static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch, const rli_session *session)
 {
@@ -40,7 +35,7 @@ static bool is_like(const rli_watchdog *watchdog, const rli_renewal_batch *batch
     bool goes_alone = session->alone || first->alone || session->entry->grouped;
     bool lengthens = rli_session_renewed_count(session) > 0;
     return session->kind == first->kind && !goes_alone && lengthens == batch->lengthens &&
-           slot_of(watchdog, session) == slot_of(watchdog, first);
+           rli_renewal_slot(watchdog, session) == rli_renewal_slot(watchdog, first);
 }
 
 /* Returns the first session on the timer heap if its renewal is due and fits into the batch. NULL: it needs another
@@ -408,7 +403,7 @@ void rli_renew_dispatch(rli_renewal_batch *batch)
 
 void rli_renew_due(rli_watchdog *watchdog, rli_session *due)
 {
-    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, slot_of(watchdog, due));
+    rli_node *node = rli_topology_ref_server(watchdog->engine->topology, rli_renewal_slot(watchdog, due));
     rli_renewal_batch *batch = await_room(watchdog, node, due) ? make(watchdog, node, due) : NULL;
     if (!batch) {
         rli_node_unref(node);

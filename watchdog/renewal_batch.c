@@ -16,6 +16,11 @@
 #define MOST_NAMES      100
 #define MOST_NAMES_LATE 800
 
+unsigned rli_renewal_slot(const rli_watchdog *watchdog, const rli_session *session)
+{
+    return rli_topology_slot(watchdog->engine->topology, session->entry->name, session->entry->length);
+}
+
 bool rli_renewal_batch_is_full(const rli_node *node, bool late)
 {
     return node->renewals.batches >= MOST_BATCHES || node->renewals.names >= (late ? MOST_NAMES_LATE : MOST_NAMES);

@@ -37,6 +37,9 @@ typedef struct rli_renewal_batch {
 /* Allocates a batch and takes over the caller's hold on the node. NULL: out of memory. */
 rli_renewal_batch *rli_renewal_batch_make(rli_watchdog *watchdog, rli_node *node);
 
+/* The slot of the session's key. */
+unsigned rli_renewal_slot(const rli_watchdog *watchdog, const struct rli_session *session);
+
 /* Returns whether so much is under way to the server that more would keep its other clients waiting. late: renewals
  * are late, so other clients must wait longer. */
 bool rli_renewal_batch_is_full(const rli_node *node, bool late);

@@ -11,8 +11,7 @@
 static const void *server_of(rlock *part)
 {
     const rli_single *single = rli_single_of(part);
-    rli_node *node =
-        rli_topology_ref_server_for(&single->client->topology, single->names.name, single->names.length);
+    rli_node *node = rli_topology_ref_server_for(&single->client->topology, single->names.name, single->names.length);
     if (node)
         rli_node_unref(node);
     return node;
