@@ -12,7 +12,7 @@
 #define SOON_MS 30000
 
 /* A sentinel's notes: what it says, and that it was asked. It names the other sentinel when it is asked for others. */
-enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF };
+enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF, LEARNS_AT, IS_SLOW };
 /* A master's notes. */
 enum { SCRIPTS, IS_DEMOTED };
 
@@ -65,11 +65,11 @@ static bool say_other(impostor_peer *peer)
     return impostor_say(peer, "*1\r\n*4\r\n$2\r\nip\r\n$9\r\n127.0.0.1\r\n$4\r\nport\r\n") && impostor_say_bulk(peer, port);
 }
 
-/* Of a failover, if it is to learn of one. */
+/* Of a failover, if it is to learn of one, and has been asked so often. */
 static void learn(impostor *own)
 {
     int64_t port = impostor_noted(own, LEARNS_OF);
-    if (port == 0)
+    if (port == 0 || impostor_noted(own, ASKED) < impostor_noted(own, LEARNS_AT))
         return;
     impostor_note(own, LEARNS_OF, -port);
     impostor_note(own, EPOCH, 1);
@@ -80,6 +80,8 @@ static bool watch(impostor_peer *peer, const char *request)
 {
     if (impostor_noted(peer->of, IS_SILENT))
         return false;
+    if (impostor_noted(peer->of, IS_SLOW) && strstr(request, "MASTER"))
+        pass_ms(900); /* a client waits for a second */
     if (strstr(request, "GET-MASTER-ADDR")) {
         impostor_note(peer->of, ASKED, 1);
         return impostor_say(peer, "*2\r\n") && say_address(peer, MASTER_PORT);
@@ -190,6 +192,33 @@ Test(sentinel_epoch, of_an_earlier_failover_is_not_believed_from_most_at_once)
         cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 1, SOON_MS), "the client does not ask it");
     impostor_note(third, IS_SILENT, -1);
     cr_assert(impostor_await(third, ASKED, impostor_noted(third, ASKED) + 3, SOON_MS), "the client does not ask it");
+    assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
+}
+
+/* Those that have missed the failover learn of it as soon as they have answered for the second time; that takes them so long
+ * that their first words are old by then. */
+Test(sentinel_epoch, of_an_earlier_failover_does_not_last_because_answers_take_long)
+{
+    start_all();
+    third = impostor_start(watch, NULL);
+    set_up(late, 5, master, early);
+    set_up(early, 4, former, third);
+    set_up(third, 4, former, late);
+    rlock_client *client =
+        client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&scanInterval=50",
+                  impostor_port(late), impostor_port(early), impostor_port(third));
+    assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
+    impostor *const slow[] = {early, third};
+    for (int i = 0; i < 2; i++) {
+        impostor_note(slow[i], LEARNS_AT, impostor_noted(slow[i], ASKED) + 2);
+        impostor_note(slow[i], LEARNS_OF, impostor_port(master));
+        impostor_note(slow[i], IS_SLOW, 1);
+    }
+    impostor_note(late, IS_SILENT, 1);
+    for (int i = 0; i < 2; i++)
+        cr_assert(impostor_await(slow[i], ASKED, impostor_noted(slow[i], LEARNS_AT), SOON_MS), "it is not asked");
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, LEARNS_AT) + 1, SOON_MS), "it is not asked again");
     assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
     cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
 }

@@ -391,9 +391,7 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
 /* Called in each round in which most of the sentinels name a former master. */
 static bool name_it_for_long(rli_topology *topology)
 {
-    if (!topology->former_since_ms)
-        topology->former_since_ms = rli_now_ms();
-    return rli_now_ms() - topology->former_since_ms >= FORMER_MS;
+    return rli_topology_lasts(topology, &topology->former_since_ms, FORMER_MS);
 }
 
 /* Whether what was elected leads back to a former master, or without a failover to another one, and is not to be

@@ -291,11 +291,16 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
+bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t long_ms)
+{
+    if (!*since_ms)
+        *since_ms = rli_now_ms();
+    return topology->looked_ms - *since_ms >= long_ms;
+}
+
 bool rli_topology_disbelieved_for_long(rli_topology *topology)
 {
-    if (!topology->disbelieved_since_ms)
-        topology->disbelieved_since_ms = rli_now_ms();
-    return rli_now_ms() - topology->disbelieved_since_ms >= topology->settings->watchdog_timeout_ms;
+    return rli_topology_lasts(topology, &topology->disbelieved_since_ms, topology->settings->watchdog_timeout_ms);
 }
 
 /* --- the thread --- */

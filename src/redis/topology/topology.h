@@ -176,6 +176,9 @@ bool rli_topology_is_mute(const rli_node *node);
  * answers do so each time: RLOCK_UNAVAILABLE. */
 #define RLI_TOPOLOGY_ASKED_MOST 4
 rlock_status rli_topology_keeps_changing(const rli_node *node);
+/* Called in each round in which something is so. Sets *since_ms when it is 0, and returns whether it had been so for that
+ * long when the round began: if answers are slow, or the process was stopped, they are older than the round's end. */
+bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t long_ms);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
 bool rli_topology_disbelieved_for_long(rli_topology *topology);
