@@ -10,10 +10,11 @@
 --      is not the end of the hold.
 -- Publishes nothing.
 -- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
+--@include lock/ask.inc
 --@include read/levels.inc
 local answers = {}
 for i, lock in ipairs(KEYS) do
-    local value = redis.pcall('hget', lock, ARGV[i])
+    local value = ask('hget', lock, ARGV[i])
     local levels = type(value) == 'string' and levels_in(value) or 0
     answers[i] = -2
     if levels > 0 then

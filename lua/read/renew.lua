@@ -13,12 +13,13 @@
 --      another server, so this is not the end of the hold; it ends if no later run finds them.
 -- Publishes nothing.
 -- Repeatable: it only raises PTTLs. A key of another type counts as not held, so that it does not fail the batch.
+--@include lock/ask.inc
 local lease_ms = tonumber(ARGV[1])
 --@include read/levels.inc
 local answers = {}
 for i = 1, #KEYS do
     local lock, owner = KEYS[i], ARGV[i + 1]
-    local value = redis.pcall('hget', lock, owner)
+    local value = ask('hget', lock, owner)
     local levels = type(value) == 'string' and levels_in(value) or 0
     answers[i] = 0
     if levels > 0 then

@@ -10,7 +10,7 @@
 -- Publishes the number of permits that are available now, when it released.
 -- Not repeatable: a second run would add n more.
 local counter, channel, n, existing = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
-if existing and redis.call('exists', counter) == 0 then
+if existing and not redis.call('get', counter) then -- whoever has acquired may do that
     return 0
 end
 --@include semaphore/write_first.inc

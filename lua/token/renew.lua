@@ -8,11 +8,12 @@
 --   0  the owner does not hold this lock; nothing changed
 -- Publishes nothing.
 -- Repeatable: it only raises PTTLs. A key of another type counts as not held, so that it does not fail the batch.
+--@include lock/ask.inc
 local lease_ms = ARGV[1]
 local answers = {}
 for i, lock in ipairs(KEYS) do
     answers[i] = 0
-    if redis.pcall('get', lock) == ARGV[i + 1] then
+    if ask('get', lock) == ARGV[i + 1] then
         if redis.call('pttl', lock) < tonumber(lease_ms) then
             redis.call('pexpire', lock, lease_ms)
             -- The server forgets that this connection tracks the key when it reports a write; this read tells it again.

@@ -7,8 +7,9 @@
 --  -2  the owner does not hold this lock
 -- Publishes nothing.
 -- Repeatable: it changes nothing. A key of another type counts as not held, so that it does not fail the batch.
+--@include lock/ask.inc
 local answers = {}
 for i, lock in ipairs(KEYS) do
-    answers[i] = redis.pcall('hexists', lock, ARGV[i] .. ':write') == 1 and redis.call('pttl', lock) or -2
+    answers[i] = ask('hexists', lock, ARGV[i] .. ':write') == 1 and redis.call('pttl', lock) or -2
 end
 return answers

@@ -298,11 +298,6 @@ bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t
     return topology->looked_ms - *since_ms >= long_ms;
 }
 
-bool rli_topology_disbelieved_for_long(rli_topology *topology)
-{
-    return rli_topology_lasts(topology, &topology->disbelieved_since_ms, topology->settings->watchdog_timeout_ms);
-}
-
 /* --- the thread --- */
 
 static void ping(rli_topology *topology)

@@ -176,12 +176,16 @@ bool rli_topology_is_mute(const rli_node *node);
  * answers do so each time: RLOCK_UNAVAILABLE. */
 #define RLI_TOPOLOGY_ASKED_MOST 4
 rlock_status rli_topology_keeps_changing(const rli_node *node);
-/* Called in each round in which something is so. Sets *since_ms when it is 0, and returns whether it had been so for that
- * long when the round began: if answers are slow, or the process was stopped, they are older than the round's end. */
+/* Called in each round in which something is so. Sets *since_ms when it is 0, and returns whether it had been so for
+ * that long when the round began: if answers are slow, or the process was stopped, they are older than the round's
+ * end. */
 bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t long_ms);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
-bool rli_topology_disbelieved_for_long(rli_topology *topology);
+static inline bool rli_topology_disbelieved_for_long(rli_topology *topology)
+{
+    return rli_topology_lasts(topology, &topology->disbelieved_since_ms, topology->settings->watchdog_timeout_ms);
+}
 /* Asks a node whether it is a master, and notes how many online replicas it has. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
 /* Finds the node at an address that a server named, after natMapper has mapped it, or adds it to the list. An empty
