@@ -517,7 +517,7 @@ install: all ## installs headers, libraries, command, manual, pages and completi
 	install -m 644 packaging/completions/rlock.bash $(bash_to)/rlock
 	install -m 644 packaging/completions/_rlock $(zsh_to)
 	install -m 644 packaging/completions/rlock.fish $(fish_to)
-	umask 022 && sh packaging/docs.sh $(doc_to) $(call quote,$(PREFIX)/include)
+	umask 022 && sh packaging/docs.sh $(doc_to) $(call quote,$(PREFIX)/include) && cp -R docs/examples $(doc_to)
 	$(if $(DESTDIR),,@sh packaging/loader.sh $(lib_to) $(soname))
 
 # Folders that install makes, the inner ones first: removed if they are empty, but not those that every system has.

@@ -68,19 +68,25 @@ static rlock_status wait_for(rlock *lock, int64_t took_ms, rlock_cancel *cancel)
     return status;
 }
 
-/* Acquires, has another owner wait for `contended`, releases. *step: what failed, for rlock_last_error(). */
+/* Acquires the free lock, ready to wait, which needs more rights; renews it, has another owner wait for `contended`,
+ * releases. *step: what failed, for rlock_last_error(). */
 static rlock_status try(rlock *lock, rlock *contended, rlock_cancel *cancel, const char **step)
 {
     *step = "could not acquire";
     int64_t began_ms = rli_now_ms();
-    rlock_status status = take(lock, 0, cancel);
+    rlock_status status = take(lock, WAIT_MS, cancel);
     if (status != RLOCK_OK)
         return status;
-    *step = "a wait failed";
-    status = wait_for(contended, rli_now_ms() - began_ms, cancel);
+    int64_t took_ms = rli_now_ms() - began_ms;
+    *step = "could not renew";
+    status = rlock_extend(lock, LEASE_MS);
+    if (status == RLOCK_OK) {
+        *step = "a wait failed";
+        status = wait_for(contended, took_ms, cancel);
+    }
     if (status != RLOCK_OK) {
         rlock_status freed = rlock_unlock(lock);
-        (void)freed; /* the message is about the wait */
+        (void)freed; /* the message is about what failed before */
         return status;
     }
     *step = "could not release";
@@ -99,7 +105,7 @@ static bool try_kind(cli_findings *findings, rlock_client *client, const char *n
     rlock *lock = kind->lock(client, name), *contended = other->lock(client, name);
     rlock_status status = lock && contended ? try(lock, contended, cancel, &step) : RLOCK_INVALID;
     if (status == RLOCK_OK)
-        finding(findings, FOUND_OK, "locks", subject, "acquired, waited for, released");
+        finding(findings, FOUND_OK, "locks", subject, "acquired, renewed, waited for, released");
     else if (status == RLOCK_ALREADY_HELD)
         finding(findings, FOUND_PROBLEM, "locks", subject, "two owners held it at the same time");
     else if (status != RLOCK_CANCELLED)

@@ -8,9 +8,24 @@
 
 #define LONGEST 63
 
-/* The edit distance between two names: how many letters must be inserted, deleted or changed, ignoring case. */
-static size_t distance(const char *a, const char *b)
+/* Who writes lock-watchdog-timeout means lockWatchdogTimeout. */
+static const char *without_hyphens(const char *name, char plain[LONGEST + 2])
 {
+    size_t length = 0;
+    for (; *name && length <= LONGEST; name++) {
+        if (*name != '-')
+            plain[length++] = *name;
+    }
+    plain[length] = 0;
+    return plain;
+}
+
+/* The edit distance between two names: how many letters must be inserted, deleted or changed, ignoring case and
+ * hyphens. */
+static size_t distance(const char *name, const char *known)
+{
+    char plain[LONGEST + 2], plain_known[LONGEST + 2];
+    const char *a = without_hyphens(name, plain), *b = without_hyphens(known, plain_known);
     size_t row[LONGEST + 1], b_length = strlen(b);
     if (strlen(a) > LONGEST || b_length > LONGEST)
         return LONGEST;

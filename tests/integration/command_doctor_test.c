@@ -48,7 +48,7 @@ Test(command_doctor, finds_no_problem_with_a_server_that_has_none)
     assert_doctor(0, "ok: ", "no memory limit");
     assert_doctor(0, "ok: ", "clock: agrees");
     assert_doctor(0, "ok: ", "output buffers: room");
-    assert_doctor(0, "ok: ", "trial of lock: acquired, waited for, released");
+    assert_doctor(0, "ok: ", "trial of lock: acquired, renewed, waited for, released");
     assert_doctor(0, "ok: ", "trial of fair: acquired");
     assert_doctor(0, "ok: ", "trial of read: acquired");
     assert_doctor(0, "ok: ", "trial of write: acquired");
@@ -82,7 +82,7 @@ Test(command_doctor, json_says_the_same)
              strstr(server_url(stage.server), "://") + 3);
     assert_found(server_url(stage.server), COMMAND("doctor", "--json"), 0, begin, "tokens\"}");
     assert_found(server_url(stage.server), COMMAND("doctor", "--json", "--strict"), 1,
-                 "{\"severity\":\"ok\",\"where\":\"locks\",\"subject\":\"trial of write\",", "\"acquired, waited for, released\"}");
+                 "{\"severity\":\"ok\",\"where\":\"locks\",\"subject\":\"trial of write\",", "\"acquired, renewed, waited for, released\"}");
 }
 
 Test(command_doctor, small_limit_of_messages_is_a_warning)
@@ -112,12 +112,16 @@ Test(command_doctor, rights_are_tried)
     char url[256];
     rights_give(stage.server, RIGHTS);
     snprintf(url, sizeof url, "redis://locks:secret@127.0.0.1:%d", server_port(stage.server));
-    assert_found(url, COMMAND("doctor", "app:"), 0, "ok: ", "trial of fair: acquired, waited for, released");
+    assert_found(url, COMMAND("doctor", "app:"), 0, "ok: ", "trial of fair: acquired, renewed, waited for, released");
     assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "settings: unknown: the server gave no usable answer to INFO");
     assert_found(url, COMMAND("doctor", "app:"), 0, "note: ", "output buffers: unknown: the server gave no usable answer to CONFIG GET");
     assert_found(url, COMMAND("doctor"), 1, "problem: ", "trial of lock: could not acquire: ");
     assert_found(url, COMMAND("doctor"), 1, "problem: ", "that the user may use: rlock doctor NAME");
-    freeReplyObject(server_command(stage.server, "ACL SETUSER locks -zadd"));
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks -exists"));
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of lock: could not renew: ");
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks +exists -zrange"));
+    assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of fair: could not acquire: ");
+    freeReplyObject(server_command(stage.server, "ACL SETUSER locks +zrange -zadd"));
     assert_found(url, COMMAND("doctor", "app:"), 1, "problem: ", "trial of fair: a wait failed: ");
     assert_found(url, COMMAND("doctor", "app:"), 1, "ok: ", "trial of lock: acquired");
     freeReplyObject(server_command(stage.server, "ACL SETUSER locks resetchannels"));
@@ -146,8 +150,8 @@ Test(command_doctor, locks_are_tried_on_a_server_far_away)
     proxy *between = proxy_start_port(stage.server);
     proxy_add(between, &(proxy_rule){.act = PROXY_DELAY, .text = "EVAL", .amount = 20});
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy_port(between));
-    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of lock: acquired, waited for, released");
-    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of fair: acquired, waited for, released");
+    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of lock: acquired, renewed, waited for, released");
+    assert_found(url, COMMAND("doctor"), 0, "ok: ", "trial of fair: acquired, renewed, waited for, released");
     proxy_stop(between);
 }
 

@@ -326,6 +326,11 @@ Test(install, packages_have_all_that_is_installed)
                         scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder());
     cr_assert(*wrong == 0, "%s", wrong);
     free(wrong);
+    char *dead = shell("cd '%s/stage/usr/share/doc/rlock' && grep -rhoE '\\]\\(examples/[^)#]*' . | cut -c 3- | sort -u >'%s/links'\n"
+                       "test -s '%s/links' && while read -r to; do [ -e \"$to\" ] || echo \"$to\"; done <'%s/links'",
+                       scratch_folder(), scratch_folder(), scratch_folder(), scratch_folder());
+    cr_assert(*dead == 0, "the installed pages link to what is not installed: %s", dead);
+    free(dead);
 }
 
 Test(install, packages_have_the_version_and_the_symbols)

@@ -621,6 +621,7 @@ static const struct {
     {SINGLE "  tiemout: 3\n", "yaml:3: unknown key \"tiemout\" is ignored (did you mean \"timeout\"?)"},
     {SINGLE "localHandOver: true\n", "yaml:3: the key \"localHandOver\" is not one of Redisson's and is ignored in a file; set it"},
     {SINGLE "lockWatchdogTimout: 3\n", "did you mean \"lockWatchdogTimeout\""},
+    {SINGLE "lock-watchdog-timeout: 3\n", "unknown key \"lock-watchdog-timeout\" is ignored (did you mean \"lockWatchdogTimeout\"?)"},
     {SINGLE "LOCKWATCHDOGTIMEOUT: 3\n", "did you mean \"lockWatchdogTimeout\""},
     {SINGLE "timeout: 3\n", "yaml:3: the key \"timeout\" does not belong here and is ignored; its place is "
      "singleServerConfig"},

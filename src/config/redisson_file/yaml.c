@@ -39,7 +39,7 @@ static const struct section {
  * space after it makes one key of "password:secret". */
 static const char *show_key(const char *key, char shown[64])
 {
-    size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
     length = length > 50 ? 50 : length;
     snprintf(shown, 64, "%.*s%s", (int)length, key, key[length] ? "…" : "");
     return shown;
