@@ -285,6 +285,26 @@ TimedTest(subscription, is_heard_at_once_by_two_threads_after_one)
     actor_end(second);
 }
 
+/* The channel of the wait before stays subscribed for a while: one that begins by then keeps it for as long as it takes. */
+TimedTest(subscription, is_kept_for_a_long_wait_soon_after_another)
+{
+    rlock *lock = lock_of(stage.client, NAME), *theirs = lock_of(stage.other, NAME);
+    actor *waiter = actor_start();
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rlock_lock(theirs));
+        actor_begin_lock(waiter, lock);
+        cr_assert(!actor_ended(waiter, i == 0 ? 20 : 5000));
+        cr_assert(channels_listened() == 1, "it has left the channel");
+        int64_t since_ms = now_ms();
+        assert_ok(rlock_unlock(theirs));
+        assert_ok(actor_finish(waiter, 5000));
+        assert_between(actor_ended_at(waiter) - since_ms, 0, at_most_ms(2));
+        assert_ok(actor_unlock(waiter, lock));
+    }
+    cr_assert(wait_no_channels(5000));
+    actor_end(waiter);
+}
+
 /* A request to subscribe that the socket does not take at once is sent on as soon as there is room, though another
  * thread reads. */
 TimedTest(subscription, is_sent_on_when_there_is_room)
