@@ -190,6 +190,33 @@ TimedTest(multi_batch, asks_a_few_together_after_a_refusal)
     assert_no_keys();
 }
 
+/* The lease of the first ones is as long as that of the last one, for which the acquire has waited. So it is after an attempt
+ * that had made them longer already when one of them turned out to be gone. */
+TimedTest(multi_batch, has_one_lease_for_all_members_in_a_later_attempt)
+{
+    enum { N = 20, LAST = N - 1, LEASE_MS = 10000, WAIT_MS = 4000 };
+    rlock *multi = multi_of(stage.client, N, false), *last = lock_of(stage.other, member(LAST));
+    actor *waiter = actor_start(), *rival = actor_start();
+    foreign_hold(member(LAST), 60000);
+    actor_begin_try(waiter, multi, 60000, LEASE_MS);
+    for (int64_t left_ms = LEASE_MS; left_ms < 0 || left_ms > LEASE_MS - WAIT_MS; left_ms = pttl_of(member(0)))
+        pass_ms(1); /* until an attempt has more patience than that */
+    actor_begin_lock(rival, last);
+    pass_ms(20);
+    foreign_vanish(member(1));
+    foreign_release(member(LAST));
+    assert_ok(actor_finish(rival, 1000));
+    cr_assert(!actor_ended(waiter, WAIT_MS));
+    assert_ok(actor_unlock(rival, last));
+    assert_ok(actor_finish(waiter, 5000));
+    for (int i = 0; i < N; i++)
+        assert_between(pttl_of(member(i)), LEASE_MS * 9 / 10 - 50, LEASE_MS);
+    assert_ok(actor_unlock(waiter, multi));
+    assert_no_keys();
+    actor_end(waiter);
+    actor_end(rival);
+}
+
 /* --- many owners --- */
 
 enum { MEMBERS = 100, TURNS = 30 };
