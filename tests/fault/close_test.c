@@ -303,6 +303,25 @@ TimedTest(closing, gives_back_what_comes_while_another_thread_reads)
     actor_end(closer);
 }
 
+/* The first round of giving it back has found nothing. Its answer comes when the request has run. */
+TimedTest(closing, gives_back_what_comes_during_a_round)
+{
+    rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
+    int rule = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
+    int answer = on_script(&rli_script_lock_release, PROXY_HOLD_REPLY, 1);
+    cancel_acquire(lock_of(client, NAME), rule);
+    cr_assert(proxy_await(scene.proxy, answer, PROXY_ACTED, 1, 5000));
+    actor *closer = actor_start();
+    actor_begin(closer, close_it, client);
+    pass_ms(50);
+    let_through(rule);
+    pass_ms(20);
+    proxy_release(scene.proxy, answer);
+    assert_ok(actor_finish(closer, 5000));
+    assert_no_keys();
+    actor_end(closer);
+}
+
 typedef struct permit_ask {
     rlock_permit_semaphore *semaphore;
     rlock_permit_options options;
@@ -341,6 +360,37 @@ TimedTest(closing, gives_back_permits_that_come_during_a_round)
     assert_ok(rlock_permit_semaphore_available_permits(others, &left));
     cr_assert(left == 5, "%d of 5 permits are left", left);
     rlock_permit_semaphore_free(others);
+    rlock_permit_semaphore_free(semaphore);
+    rlock_cancel_free(ask.options.cancel);
+    actor_end(asker);
+    actor_end(closer);
+}
+
+/* The same while the answer to the first round is under way. No pause follows it. */
+TimedTest(closing, gives_back_permits_that_come_before_the_answer_to_a_round)
+{
+    rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
+    rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
+    permit_ask ask = {.semaphore = semaphore, .options = RLOCK_PERMIT_OPTIONS_INIT};
+    actor *asker = actor_start(), *closer = actor_start();
+    ask.options.cancel = rlock_cancel_new();
+    assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
+    int rule = on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REQUEST, 1);
+    int answer = on_script(&rli_script_permit_semaphore_undo, PROXY_HOLD_REPLY, 1);
+    actor_begin(asker, ask_for_permit, &ask);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    rlock_cancel_fire(ask.options.cancel);
+    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    cr_assert(proxy_await(scene.proxy, answer, PROXY_ACTED, 1, 5000));
+    actor_begin(closer, close_it, client);
+    pass_ms(50);
+    let_through(rule);
+    pass_ms(20);
+    int64_t since_ms = now_ms();
+    proxy_release(scene.proxy, answer);
+    assert_ok(actor_finish(closer, 5000));
+    assert_between(actor_ended_at(closer) - since_ms, 0, at_most_ms(50));
+    cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
     rlock_permit_semaphore_free(semaphore);
     rlock_cancel_free(ask.options.cancel);
     actor_end(asker);
@@ -555,6 +605,36 @@ TimedTest(closing, gives_back_at_one_master_while_two_others_are_silent)
     close_masters(&own, closer);
 }
 
+/* Three locks are in doubt at one master, which is silent until it cuts its connections. One at another, which is away for a
+ * shorter time, is last in line when it is preferred to them. Each of the three has its turn again. */
+TimedTest(closing, gives_back_at_a_master_that_is_back_what_another_was_preferred_to)
+{
+    enum { MANY = 3 };
+    masters own = open_masters("");
+    char of_first[MANY][40];
+    leave_in_doubt(&own, 1);
+    int away = proxy_add(own.at[1], &(proxy_rule){.act = PROXY_CUT_BEFORE, .text = names[1]});
+    assert_ok(rlock_lock(lock_of(own.client, names[0])));
+    assert_ok(rlock_unlock(lock_of(own.client, names[0])));
+    for (int i = 0; i < MANY; i++) {
+        snprintf(of_first[i], sizeof of_first[i], "%d {order-2}", i);
+        proxy_add(own.at[0], &(proxy_rule){.act = PROXY_CUT_AFTER, .text = of_first[i], .times = 1});
+    }
+    int silent = proxy_add(own.at[0], &(proxy_rule){.act = PROXY_HOLD_REQUEST, .text = "{order-2}"});
+    for (int i = 0; i < MANY; i++)
+        assert_status(rlock_try_lock(lock_of(own.client, of_first[i]), 0, 60000), RLOCK_UNAVAILABLE);
+    cr_assert(server_integer(stage.server, "DBSIZE") == MANY + 1);
+    actor *closer = begin_closing(&own);
+    pass_ms(600);
+    proxy_release(own.at[1], away);
+    pass_ms(220);
+    cr_assert(server_integer(stage.server, "EXISTS %s", names[1]) == 0, "it had no turn");
+    proxy_cut(own.at[0]);
+    proxy_release(own.at[0], silent);
+    close_masters(&own, closer);
+    assert_no_keys();
+}
+
 /* One is silent, and a held lock there is to be tracked anew. Nothing is in doubt there. */
 TimedTest(closing, does_not_wait_until_a_silent_master_tracks_keys)
 {
@@ -690,4 +770,16 @@ TimedTest(closing_watchdog, releases_what_it_may_release_within_its_second)
     scene_close_client(scene.client);
     assert_between(now_ms() - since_ms, 650, 950);
     assert_no_keys();
+}
+
+/* What remains to be done is to have a dead waiter passed over, which whoever asks next does, too. */
+TimedTest(closing, does_not_wait_until_a_dead_waiter_is_passed_over)
+{
+    rlock *lock = fair_of(scene.client, NAME);
+    assert_ok(rlock_lock(lock));
+    foreign_queue(NAME, 1, 600000);
+    assert_ok(rlock_unlock(lock));
+    pass_ms(50);
+    on_text(NAME, PROXY_HOLD_REQUEST, 0);
+    assert_closes_promptly();
 }
