@@ -226,6 +226,22 @@ TimedTest(tracking_many, holds_of_an_emptied_server_are_all_told_at_once)
     cr_assert(state_of(client) == RLOCK_TRACKING_ON);
 }
 
+/* While they are looked at, others are taken, so that the table of names grows. */
+TimedTest(tracking_many, holds_of_an_emptied_server_are_all_told_while_others_are_taken)
+{
+    enum { HOLDS = 4093, MORE = 20 };
+    rlock_client *client = hold_many(QUERY, HOLDS);
+    char name[32];
+    pass_ms(2 * OLD_MS);
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    for (int i = 0; i < MORE; i++) {
+        snprintf(name, sizeof name, "more-%d", i);
+        assert_ok(rlock_lock(lock_of(client, name)));
+    }
+    cr_assert(event_wait_count(&told, HOLDS, 1000), "%d are told", event_count(&told));
+    cr_assert(state_of(client) == RLOCK_TRACKING_ON);
+}
+
 /* The server then says that all keys may have changed, whatever the database. */
 TimedTest(tracking_many, database_that_is_emptied_again_and_again_costs_a_thousand_looks_a_second)
 {
