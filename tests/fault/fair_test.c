@@ -4,6 +4,7 @@
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/stopped.h"
 #include "tests/support/event.h"
 
 #include <stdio.h>
@@ -379,4 +380,47 @@ Test(fair_in_faults, dead_head_is_not_told_for_ever_by_way_of_a_silent_server)
     pass_ms(60000);
     int more = proxy_accepted(scene.proxy) - before;
     cr_assert(more == 0, "%d connections more", more);
+}
+
+/* A release that is repeated finds the dead head again and again: the two seconds begin when it finds it first. */
+TimedTest(fair_in_faults, dead_head_is_passed_over_in_time_by_a_release_that_is_repeated)
+{
+    actor *taker = actor_start();
+    int rule = on_script(&rli_script_fair_acquire, PROXY_HOLD_REPLY, 0);
+    actor_begin_try(taker, mine(), 0, 60000);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    foreign_queue(NAME, 1, 600000);
+    foreign_queue(NAME, 2, 600000);
+    redisContext *behind = foreign_listen(NAME, 2);
+    assert_status(actor_finish(taker, 5000), RLOCK_UNAVAILABLE);
+    int64_t since_ms = now_ms();
+    cr_assert(foreign_told(behind, 10000));
+    assert_between(now_ms() - since_ms, 1900, 2500);
+    redisFree(behind);
+    actor_end(taker);
+}
+
+/* The head is a waiter of the same client that stands still, and hears nothing at present. It lives, so it is not passed over at
+ * once by one that was before it, and has lost its place. */
+TimedTest(fair_in_faults, head_that_stands_still_is_not_passed_over_at_once_by_its_client)
+{
+    foreign_hold(NAME, 60000);
+    actor *first = queue_up(mine()), *second = queue_up(mine());
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{" NAME "} %s", queued_at(NAME, 0)));
+    freeReplyObject(server_command(stage.server, "LPOP redisson_lock_queue:{" NAME "}"));
+    actor_stop(second);
+    proxy_accept(scene.proxy, false);
+    proxy_cut_subscribers(scene.proxy);
+    cr_assert(wait_queued(NAME, 2, 5000), "the first does not queue again");
+    pass_ms(20);
+    foreign_vanish(NAME);
+    cr_assert(!actor_ended(first, 2200), "it has passed over the other");
+    actor_go_on();
+    assert_ok(actor_finish(second, 5000));
+    proxy_accept(scene.proxy, true);
+    assert_ok(actor_unlock(second, mine()));
+    assert_ok(actor_finish(first, 5000));
+    assert_ok(actor_unlock(first, mine()));
+    actor_end(first);
+    actor_end(second);
 }
