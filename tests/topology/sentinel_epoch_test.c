@@ -12,7 +12,7 @@
 #define SOON_MS 30000
 
 /* A sentinel's notes: what it says, and that it was asked. It names the other sentinel when it is asked for others. */
-enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF, LEARNS_AT, IS_SLOW };
+enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF, LEARNS_AT, IS_SLOW, TAKES_TIME };
 /* A master's notes. */
 enum { SCRIPTS, IS_DEMOTED };
 
@@ -84,6 +84,8 @@ static bool watch(impostor_peer *peer, const char *request)
         pass_ms(900); /* a client waits for a second */
     if (strstr(request, "GET-MASTER-ADDR")) {
         impostor_note(peer->of, ASKED, 1);
+        if (impostor_noted(peer->of, TAKES_TIME) == 1)
+            impostor_await(peer->of, TAKES_TIME, 2, SOON_MS);
         return impostor_say(peer, "*2\r\n") && say_address(peer, MASTER_PORT);
     }
     if (strstr(request, "SENTINELS"))
@@ -146,6 +148,62 @@ static void ask_in_trouble(rlock *lock)
 Test(sentinel_epoch, of_the_latest_failover_counts_whoever_is_asked_last)
 {
     ask_in_trouble(lock_of_disagreeing());
+}
+
+/* Of two that named the same master. Nobody says anything of a failover, so that only the trouble makes the client ask. */
+static rlock *lock_of_unsuspecting(const char *query)
+{
+    start_all();
+    set_up(late, 4, former, early);
+    set_up(early, 4, former, late);
+    rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&%s",
+                                     impostor_port(late), impostor_port(early), query);
+    assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 1);
+    /* it asks once more when it listens to them */
+    cr_assert(impostor_await(late, ASKED, 2, SOON_MS), "the client does not ask it");
+    return lock_of(client, "other");
+}
+
+static void fail_over(impostor *sentinel)
+{
+    impostor_note(sentinel, MASTER_PORT, impostor_port(master) - impostor_port(former));
+    impostor_note(sentinel, EPOCH, 1);
+}
+
+/* The first one that is asked has missed the failover. */
+Test(sentinel_epoch, of_the_latest_failover_counts_whoever_is_asked_first)
+{
+    rlock *lock = lock_of_unsuspecting("scanInterval=50");
+    fail_over(early);
+    impostor_note(former, IS_DEMOTED, 1);
+    assert_ok(rlock_try_lock(lock, SOON_MS, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) > 0);
+}
+
+/* Their messages do not come, and the next look is far away. */
+Test(sentinel_epoch, of_a_failover_is_asked_for_by_a_call_that_was_refused)
+{
+    rlock *lock = lock_of_unsuspecting("scanInterval=3600000");
+    fail_over(late);
+    fail_over(early);
+    impostor_note(former, IS_DEMOTED, 1);
+    assert_ok(rlock_try_lock(lock, SOON_MS, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) > 0);
+}
+
+/* What the first sentinel said then may be older than the trouble, so it is asked once more. */
+Test(sentinel_epoch, of_a_failover_is_asked_for_again_if_a_call_was_refused_meanwhile)
+{
+    rlock *lock = lock_of_unsuspecting("scanInterval=3600000&timeout=60000&retryAttempts=0");
+    impostor_note(former, IS_DEMOTED, 1);
+    impostor_note(late, TAKES_TIME, 1);
+    int64_t asked = impostor_noted(late, ASKED);
+    assert_status(rlock_try_lock(lock, 0, SOON_MS), RLOCK_SERVER);
+    cr_assert(impostor_await(late, ASKED, asked + 1, SOON_MS), "the client does not ask it");
+    assert_status(rlock_try_lock(lock, 0, SOON_MS), RLOCK_SERVER);
+    impostor_note(late, TAKES_TIME, 1);
+    cr_assert(impostor_await(late, ASKED, asked + 2, SOON_MS), "the client does not ask it again");
 }
 
 /* One of two is half of them, and no majority. */
@@ -240,6 +298,25 @@ Test(sentinel_epoch, of_two_masters_keeps_the_present_one)
 {
     rlock_client *client = client_of_two_masters();
     impostor_note(late, IS_SILENT, 1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 5, SOON_MS), "the client does not ask it");
+    assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "it went to the other master without a failover");
+}
+
+/* A third one has missed the failover, and names the other master, too: it has no vote. */
+Test(sentinel_epoch, of_two_masters_keeps_the_present_one_though_one_of_an_earlier_failover_names_the_other)
+{
+    start_all();
+    third = impostor_start(watch, NULL);
+    set_up(late, 5, master, early);
+    set_up(early, 5, former, third);
+    set_up(third, 5, master, late);
+    rlock_client *client =
+        client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY "&scanInterval=50",
+                  impostor_port(late), impostor_port(early), impostor_port(third));
+    assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
+    impostor_note(late, EPOCH, -1);
+    impostor_note(late, MASTER_PORT, impostor_port(former) - impostor_port(master));
     cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 5, SOON_MS), "the client does not ask it");
     assert_ok(rlock_try_lock(lock_of(client, "other"), 0, SOON_MS));
     cr_assert(impostor_noted(former, SCRIPTS) == 0, "it went to the other master without a failover");
