@@ -36,6 +36,18 @@ Test(command_flock, one_within_another_of_the_name_says_that_it_may_wait_for_its
     assert_no_keys();
 }
 
+/* The one within says who holds the lock that it waits for, after all else that it has to say. */
+Test(command_flock, one_within_another_of_another_name_waits_for_its_holder)
+{
+    foreign_hold(NAME, 600000);
+    command *c = start(COMMAND("outer", "sh", "-c", "exec \"$RLOCK_COMMAND\" -v -w 300 " NAME " true"));
+    cr_assert(command_complains(c, FOREIGN_CLIENT, SOON_MS), "%s", command_err(c));
+    cr_assert(!strstr(command_err(c), "wait for itself"), "%s", command_err(c));
+    command_signal(c, SIGTERM);
+    cr_assert(command_wait(c, SOON_MS) == 128 + SIGTERM);
+    command_free(c);
+}
+
 Test(command_flock, name_and_command_are_enough)
 {
     assert_says(COMMAND(NAME, "echo", "a", "-n", "--", "b"), "a -n -- b\n");
