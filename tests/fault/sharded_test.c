@@ -156,6 +156,60 @@ static rlock *part_of(rlock_client *client, int shard)
     return lock_of(client, name);
 }
 
+/* All but the last one. */
+static void hold_parts(bool hold)
+{
+    for (int i = 0; i < SHARDS - 1; i++)
+        assert_ok(hold ? rlock_lock(part_of(stage.other, i)) : rlock_unlock(part_of(stage.other, i)));
+}
+
+static void be_replica(bool is)
+{
+    freeReplyObject(server_command(stage.server, is ? "REPLICAOF 127.0.0.1 1" : "REPLICAOF NO ONE"));
+}
+
+/* Only one part is free, and each is asked once. The server is a replica when the first is asked, and a master soon after. */
+static void take_the_free_one(rlock *lock, int64_t soon_ms)
+{
+    actor *taker = actor_start();
+    actor_begin_try(taker, lock, 0, 60000);
+    pass_ms(soon_ms);
+    be_replica(false);
+    assert_ok(actor_finish(taker, SOON_MS));
+    assert_ok(actor_unlock(taker, lock));
+    actor_end(taker);
+}
+
+TimedTest(sharded_fault, asks_again_for_a_part_whose_server_was_no_master_for_a_moment)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    hold_parts(true);
+    for (int i = 0; i < 10; i++) {
+        be_replica(true);
+        take_the_free_one(lock, 10);
+    }
+    hold_parts(false);
+    assert_all_parts_free();
+}
+
+TimedTest(sharded_fault, asks_for_each_part_when_a_server_is_found)
+{
+    char url[160];
+    snprintf(url, sizeof url,
+             "redis-replicated://127.0.0.1:%d?lazyInitialization=true&timeout=2000&retryAttempts=9&retryBaseDelay=50&"
+             "retryMaxDelay=100&scanInterval=100",
+             server_port(stage.server));
+    hold_parts(true);
+    for (int i = 0; i < 10; i++) {
+        be_replica(true);
+        rlock_client *client = stage_client_at(url);
+        take_the_free_one(sharded_of(client, SHARDS), 50);
+        stage_close_client(client);
+    }
+    hold_parts(false);
+    assert_all_parts_free();
+}
+
 static rlock_status extend_by_a_minute(void *lock)
 {
     return rlock_extend(lock, 60000);
