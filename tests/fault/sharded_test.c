@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/places.h"
+#include "tests/integration/support/traffic.h"
 #include "tests/support/event.h"
 #include "tests/support/memory.h"
 
@@ -192,22 +193,44 @@ TimedTest(sharded_fault, asks_again_for_a_part_whose_server_was_no_master_for_a_
     assert_all_parts_free();
 }
 
-TimedTest(sharded_fault, asks_for_each_part_when_a_server_is_found)
+/* It has found no server yet. */
+static rlock_client *searching_client(void)
 {
     char url[160];
     snprintf(url, sizeof url,
              "redis-replicated://127.0.0.1:%d?lazyInitialization=true&timeout=2000&retryAttempts=9&retryBaseDelay=50&"
              "retryMaxDelay=100&scanInterval=100",
              server_port(stage.server));
+    be_replica(true);
+    return stage_client_at(url);
+}
+
+TimedTest(sharded_fault, asks_for_each_part_when_a_server_is_found)
+{
     hold_parts(true);
     for (int i = 0; i < 10; i++) {
-        be_replica(true);
-        rlock_client *client = stage_client_at(url);
+        rlock_client *client = searching_client();
         take_the_free_one(sharded_of(client, SHARDS), 50);
         stage_close_client(client);
     }
     hold_parts(false);
     assert_all_parts_free();
+}
+
+/* Several parts could not be asked for when there was none: that is no silence of the one that is found then. */
+TimedTest(sharded_fault, asks_for_all_other_parts_when_a_server_is_found_late)
+{
+    rlock *theirs = sharded_of(stage.other, MANY);
+    for (int i = 0; i < MANY; i++)
+        assert_ok(rlock_try_lock(owned_by(theirs, i), 0, 60000));
+    actor *taker = actor_start();
+    int64_t before = scripts_run();
+    actor_begin_try(taker, sharded_of(searching_client(), MANY), 0, 60000);
+    pass_ms(1300);
+    be_replica(false);
+    assert_status(actor_finish(taker, SOON_MS), RLOCK_TIMEOUT);
+    cr_assert(scripts_run() - before > MANY / 2, "it asked for %lld", (long long)(scripts_run() - before));
+    actor_end(taker);
 }
 
 static rlock_status extend_by_a_minute(void *lock)
