@@ -339,11 +339,10 @@ static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const 
     for (rli_session *session = entry->sessions; session; session = session->next) {
         if (!session->marked)
             continue;
-        if (!is_held(session) || session->looking)
-            /* a look that is under way may have read it before: read it again then */
-            session->marked = session->looking;
-        else if (!add(watchdog, batch, session, ROUND))
-            return false;
+        if (!is_held(session))
+            session->marked = false;
+        else if (session->looking || !add(watchdog, batch, session, ROUND))
+            return false; /* a look that is under way may have read it before: read it again then */
     }
     return true;
 }

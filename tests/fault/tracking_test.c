@@ -201,6 +201,20 @@ Test(tracking_fault, deletion_whose_look_is_lost_is_told)
     losses_await(&told, 1, AGAIN_MS);
 }
 
+/* The server has found the hold, and does not say so yet, when its keys are deleted: all holds are looked at, also that one. */
+TimedTest(tracking_fault, emptied_server_is_told_though_a_look_is_under_way)
+{
+    int rule = on_script(&rli_script_lock_look, PROXY_HOLD_REPLY, 1);
+    assert_ok(rlock_lock(lock));
+    await_acted(rule);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ANSWERED, 1, 5000));
+    freeReplyObject(server_command(stage.server, "FLUSHALL"));
+    pass_ms(100);
+    cr_assert(told.count == 0);
+    proxy_release(scene.proxy, rule);
+    losses_await(&told, 1, AGAIN_MS);
+}
+
 Test(tracking_fault, connection_for_messages_that_ends_is_replaced)
 {
     grow_old();
