@@ -129,7 +129,7 @@ static const char *advice_on_rights(const char *text, const char *name, char adv
                  "docs/security.md; ACL LOG on the server names the refused key",
                  name);
     else
-        return "allow the ACL user the commands in docs/security.md";
+        return "allow the ACL user the commands in docs/security.md; ACL LOG on the server names the refused one";
     return advice;
 }
 
