@@ -4,6 +4,7 @@
 
 #include "cli/message.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <rlock/read_write_lock.h>
@@ -284,16 +285,39 @@ static bool read_long(const cli_words *words, const cli_option *options, char **
     return read_value(words, option, option->name, *++*at);
 }
 
+/* The long option that is written with one hyphen; NULL: none is. */
+static const cli_option *find_long(const cli_option *options, const char *argument)
+{
+    for (; options->name; options++) {
+        if (argument[2] && !options->never && strcmp(options->name + 1, argument) == 0)
+            return options;
+    }
+    return NULL;
+}
+
+/* `letter`: in `argument`. */
+static bool refuse_letter(const cli_words *words, const char *argument, const char *letter)
+{
+    const char name[] = {'-', *letter, 0}, before[] = {'-', letter[-1], 0};
+    bool value = letter > argument + 1 && isdigit((unsigned char)*letter);
+    return value ? wrong(words, "no value may follow", before) : wrong(words, "unknown option", name);
+}
+
 /* Parses the short options at *at, of which the last may have its value behind it or in the next word. */
 static bool read_short(const cli_words *words, const cli_option *options, char ***at)
 {
+    const cli_option *meant = find_long(options, **at);
+    if (meant) {
+        usage_error(words->command, "unknown option \"%s\" (did you mean %s?)", **at, meant->name);
+        return false;
+    }
     for (const char *letter = **at + 1; *letter; letter++) {
         const char name[] = {'-', *letter, 0};
         const cli_option *option = options;
         while (option->name && option->letter != *letter)
             option++;
         if (!option->name)
-            return wrong(words, "unknown option", name);
+            return refuse_letter(words, **at, letter);
         if (option->never)
             return refuse(words, option, name);
         if (!needs_no_value(option)) {

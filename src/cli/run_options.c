@@ -171,7 +171,7 @@ bool run_options_read(run_options *found, char **argv, bool bare, int *code)
         {.name = "--kill-after", .duration_ms = &found->kill_after_ms},
         {.name = "--unlock",
          .letter = 'u',
-         .never = "the lock is freed when COMMAND ends; rlock force-unlock frees it before"},
+         .never = "the lock is freed when COMMAND ends; rlock force-unlock frees it before (--url names the server)"},
         {.name = "--close", .letter = 'o', .never = "COMMAND inherits nothing that holds the lock; leave it out"},
         {.name = "--json",
          .never = "it is of the other commands, and comes after their word: rlock inspect --json NAME"},

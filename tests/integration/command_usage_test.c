@@ -41,6 +41,11 @@ Test(command_usage, wrong_words_are_refused_with_64)
         {COMMAND("-w", "3", "inspect", NAME), "inspect is a sub-command: write it before the options, or write -- inspect"},
         {COMMAND("-z", NAME, "true"), "unknown option \"-z\""},
         {COMMAND("-nz", NAME, "true"), "unknown option \"-z\""},
+        {COMMAND("-n5", NAME, "true"), "no value may follow \"-n\""},
+        {COMMAND("-url", "redis://h", NAME, "true"), "unknown option \"-url\" (did you mean --url?)"},
+        {COMMAND("-u", "redis://h", NAME, "true"), "there is no -u: the lock is freed when COMMAND ends; rlock force-unlock frees it "
+                                                   "before (--url names the server)"},
+        {COMMAND("run", "-wait", "3", NAME, "--", "true"), "unknown option \"-wait\" (did you mean --wait?)"},
         {COMMAND("-nw"), "a value is missing after \"-w\""},
         {COMMAND("-wsoon", NAME, "true"), "-w \"soon\" is not a duration"},
         {COMMAND("-E", "256", NAME, "true"), "-E \"256\" is not a whole number from 0 to 255"},
