@@ -200,6 +200,12 @@ host *known_host_of(const char *key, size_t length)
     return gone ? moving.to->master->at : at;
 }
 
+bool known_may_be_at(const shard *of, const char *key, size_t length)
+{
+    int slot = sim_slot_of(key, length);
+    return !is_cluster || known_owner(slot) == of || (moving.from && moving.slot == slot && moving.to == of);
+}
+
 bool shards_lack(const char *name, int64_t began_ns)
 {
     int slot = sim_slot_of(name, strlen(name));

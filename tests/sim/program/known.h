@@ -26,6 +26,8 @@ void known_suspect(const shard *away);
 shard *known_owner(int slot);
 /* The key's node now: while its slot moves it may have gone ahead. */
 host *known_host_of(const char *key, size_t length);
+/* Whether the key may be at that shard's node. A new master that has not heard that its slot is gone may have it still. */
+bool known_may_be_at(const shard *of, const char *key, size_t length);
 /* See shard_lacks; of the shard that serves that key. */
 bool shards_lack(const char *name, int64_t began_ns);
 /* A slot begins to move; one of its keys goes, false: there is none left; it belongs to the other. One moves at a time. */

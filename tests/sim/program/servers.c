@@ -276,7 +276,7 @@ void servers_each_key(server_key_fn *act, void *argument)
             const char *type = sim_server_look(at->server, 0, name, length, &expires_us);
             before_length = length < sizeof before ? length : sizeof before - 1;
             memcpy(before, name, before_length);
-            if (type)
+            if (type && known_may_be_at(shard_number(i), name, length))
                 act(argument, at, name, length, type, expires_us < 0 ? -1 : (expires_us - wall_us(at)) / 1000);
         }
     }
