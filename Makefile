@@ -252,13 +252,9 @@ programs: all $(tested:%=$(B)/tests/%/run) ## builds all that make test runs
 test: $(if $(SAN),,layers limits) programs ## runs all tests; `make unit`, integration, topology, fault, virtual, model, simserver, stress, interop, hostile run one suite
 	@$(if $(RUNS),SIM_RUNS=$(RUNS)) $(run_tests) $(tested)
 
-# What the tests are made of, and the library as the simulation has it, are only looked through, except what is compiled here
-# already. Contestants of other products need headers that the rest does not; they are compiled when they are made ready.
-ifneq ($(filter warnings,$(MAKECMDGOALS)),)
-looked_at := $(filter-out tests/bench/contestants/%/contestant.c,$(shell find tests -name '*.c')) $(filter-out src/net/tls%,$(lib_src))
-compiled  := $(shell cd $(B) 2>/dev/null && find tests sim virtual -name '*.o' 2>/dev/null | sed 's|^sim/||; s|^virtual/||; s|o$$|c|')
-looked_at := $(patsubst %.c,$(B)/%.looked,$(filter-out $(compiled),$(looked_at)))
-endif
+# What the tests are made of, and the library as the simulation has it, are only looked through.
+# Contestants of other products need headers that the rest does not; they are compiled when they are made ready.
+looked_at := $(patsubst %.c,$(B)/%.looked,$(filter-out tests/bench/contestants/%/contestant.c,$(shell find tests -name '*.c')) $(filter-out src/net/tls%,$(lib_src)))
 $(B)/%.looked: %.c | deps-test
 	@mkdir -p $(@D)
 	$(call say,LOOK)

@@ -136,14 +136,24 @@ int64_t rli_clean_up_answer_by(const rli_watchdog *watchdog)
     return next_ms > least_ms || next_ms == by_ms ? next_ms : least_ms;
 }
 
-rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op)
+/* Only a long wait ends when the client begins to be closed: a short one is mostly for an answer that is on its way. */
+static rlock_status begin(const rli_watchdog *watchdog, rli_operation *op)
 {
     bool ends = watchdog->clean_ups.late && !rli_cancel_fired(watchdog->engine->hurry);
     return ends ? rli_watchdog_begin(watchdog, op) : rli_operation_begin(op, watchdog->engine->gate, NULL);
 }
 
-rlock_status rli_clean_up_status(const rli_watchdog *watchdog, const rli_call *call, rlock_status status)
+rlock_status rli_clean_up_send(const rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
 {
+    rli_operation op;
+    call->background = true;
+    call->attempts = 1;
+    rlock_status status = begin(watchdog, &op);
+    if (status != RLOCK_OK)
+        return status;
+    op.deadline_ms = answer_by_ms;
+    status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
+    rli_operation_end(&op);
     bool closing = rli_cancel_fired(watchdog->engine->hurry);
     return closing && status == RLOCK_SERVER && call->refusal == RLI_IS_REPLICA ? RLOCK_UNAVAILABLE : status;
 }

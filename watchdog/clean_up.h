@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every function here expects the engine's mutex to be held. */
+/* Every function here but the last expects the engine's mutex to be held. */
 
 /* Whether the timer is of a session that is compensated, or of permits in doubt. */
 bool rli_clean_up_is(const rli_watchdog *watchdog, const rli_timer *timer);
@@ -24,13 +24,6 @@ int64_t rli_clean_up_due_ms(const rli_watchdog *watchdog);
  * One of them waits. While the client is closed, those at servers that were silent come last. */
 struct rli_session *rli_clean_up_next(rli_watchdog *watchdog);
 
-/* Begins the operation of a clean-up request. Only a long wait ends when the client begins to be closed: a short one is
- * mostly for an answer that is on its way. As rli_operation_begin. */
-rlock_status rli_clean_up_begin(const rli_watchdog *watchdog, rli_operation *op);
-/* What the status of a clean-up request means. RLOCK_OK; RLOCK_SERVER: the server refused. Otherwise it was not
- * answered, or not even sent. While the client is being closed, a replica's refusal is no answer: in a failover there
- * is a master soon. */
-rlock_status rli_clean_up_status(const rli_watchdog *watchdog, const rli_call *call, rlock_status status);
 /* Returns until when to wait for the answer to a clean-up request. Such a request need not be answered to be
  * carried out, and while the watchdog waits, it renews nothing and declares nothing lost. While the client is being
  * closed, the watchdog does nothing else but the clean-ups that wait. */
@@ -42,5 +35,10 @@ void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, 
  * answer: perhaps nothing was given back at all. While the client is being closed they are shorter still. Returns the
  * pause after one of pause_ms; 0: there was none yet. answered: the last request was. */
 int64_t rli_clean_up_pause(const rli_watchdog *watchdog, int64_t pause_ms, bool answered);
+
+/* Sends a clean-up request, once, and waits for its answer until then. RLOCK_OK; RLOCK_SERVER: the server refused.
+ * Otherwise it was not answered, or not even sent. While the client is being closed, a replica's refusal is no answer:
+ * in a failover there is a master soon. The caller clears the call. The mutex must not be held. */
+rlock_status rli_clean_up_send(const rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms);
 
 #endif

@@ -11,21 +11,6 @@
 
 #include <string.h>
 
-/* Sends one script of the session. Answers as rli_clean_up_status. The caller clears the call. */
-static rlock_status send(rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms)
-{
-    rli_operation op;
-    call->background = true;
-    call->attempts = 1;
-    rlock_status status = rli_clean_up_begin(watchdog, &op);
-    if (status != RLOCK_OK)
-        return status;
-    op.deadline_ms = answer_by_ms;
-    status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
-    rli_operation_end(&op);
-    return rli_clean_up_status(watchdog, call, status);
-}
-
 static bool is_answer(rlock_status status)
 {
     return status == RLOCK_OK || status == RLOCK_SERVER;
@@ -57,7 +42,7 @@ static rlock_status leave_queue(const compensation *self, const rli_kind *kind)
     request.names = &names;
     kind->give_up(&call, &request);
     call.by_text = self->by_text;
-    status = send(self->watchdog, &call, self->answer_by_ms);
+    status = rli_clean_up_send(self->watchdog, &call, self->answer_by_ms);
     rli_call_clear(&call);
     rli_names_free(&names);
     return status;
@@ -72,7 +57,7 @@ static rlock_status release_again(compensation *self)
     self->request.names = &names;
     self->kind->release(&self->release, &self->request);
     self->release.by_text = self->by_text;
-    status = self->released = send(self->watchdog, &self->release, self->answer_by_ms);
+    status = self->released = rli_clean_up_send(self->watchdog, &self->release, self->answer_by_ms);
     self->request.names = NULL;
     rli_names_free(&names);
     return status;

@@ -17,27 +17,20 @@
 static int64_t give_back(rli_watchdog *watchdog, const rli_doubtful_permits *in_doubt, int64_t answer_by_ms)
 {
     rli_call call;
-    rli_operation op;
     rli_names names;
     int64_t found = 0;
-    if (rli_clean_up_begin(watchdog, &op) != RLOCK_OK)
-        return -1;
     rlock_status status = rli_names_make(&names, NULL, in_doubt->name, &rli_permit_naming);
     if (status == RLOCK_OK) {
         rli_permit_call(&call, &names, &rli_script_permit_semaphore_undo);
         rli_call_add_number(&call, in_doubt->count);
         rli_call_add(&call, in_doubt->ids, (size_t)in_doubt->count * RLI_PERMIT_ID);
-        call.background = true;
         call.by_text = in_doubt->no_answer;
-        call.attempts = 1;
-        op.deadline_ms = answer_by_ms;
-        status = rli_clean_up_status(watchdog, &call, rli_call_run(&call, watchdog->engine->topology, &op, NULL));
+        status = rli_clean_up_send(watchdog, &call, answer_by_ms);
         if (status == RLOCK_OK && !rli_reply_integer(call.reply, &found))
             found = 0;
         rli_call_clear(&call);
         rli_names_free(&names);
     }
-    rli_operation_end(&op);
     return status == RLOCK_OK || status == RLOCK_SERVER ? found : -1;
 }
 

@@ -31,8 +31,8 @@ local wait_ms, unheard, place_ms = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 --@include fair/queue.inc
 local was_queued = wait_ms > 0 and redis.call('lpos', queue, owner)
 
--- Asking proves that the owner is alive, so its timeout becomes now + wait_ms at least. If it joined with a shorter wait,
--- as another of its threads may have done, it becomes what it would be had it joined with this one. Those behind it have
+-- Asking proves that the owner is alive, so its timeout becomes now + wait_ms at least. If another thread of the owner
+-- joined with a shorter wait, the timeout becomes what it would be after joining with this one. Those behind it have
 -- their turn that much later, so their timeouts are raised with its own. Answers the owner's timeout.
 local function stay(place, score)
     local least = now() + wait_ms

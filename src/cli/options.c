@@ -261,6 +261,13 @@ static const char *find_longer(const cli_option *options, const char *argument)
     return found;
 }
 
+static bool suggest(const cli_words *words, const char *argument, const char *meant)
+{
+    usage_error(words->command, "unknown option \"%.*s\" (did you mean %s?)", (int)strcspn(argument, "="), argument,
+                meant);
+    return false;
+}
+
 /* Parses the long option at *at. If its value is the next word, moves *at to that word. */
 static bool read_long(const cli_words *words, const cli_option *options, char ***at)
 {
@@ -268,11 +275,7 @@ static bool read_long(const cli_words *words, const cli_option *options, char **
     const cli_option *option = find(options, argument);
     if (!option) {
         const char *longer = find_longer(options, argument);
-        if (!longer)
-            return wrong(words, "unknown option", argument);
-        usage_error(words->command, "unknown option \"%.*s\" (did you mean %s?)", (int)strcspn(argument, "="), argument,
-                    longer);
-        return false;
+        return longer ? suggest(words, argument, longer) : wrong(words, "unknown option", argument);
     }
     if (option->never)
         return refuse(words, option, option->name);
@@ -283,16 +286,6 @@ static bool read_long(const cli_words *words, const cli_option *options, char **
     if (!(*at)[1])
         return wrong(words, "a value is missing after", argument);
     return read_value(words, option, option->name, *++*at);
-}
-
-/* The long option that is written with one hyphen; NULL: none is. */
-static const cli_option *find_long(const cli_option *options, const char *argument)
-{
-    for (; options->name; options++) {
-        if (argument[2] && !options->never && strcmp(options->name + 1, argument) == 0)
-            return options;
-    }
-    return NULL;
 }
 
 /* `letter`: in `argument`. */
@@ -306,11 +299,11 @@ static bool refuse_letter(const cli_words *words, const char *argument, const ch
 /* Parses the short options at *at, of which the last may have its value behind it or in the next word. */
 static bool read_short(const cli_words *words, const cli_option *options, char ***at)
 {
-    const cli_option *meant = find_long(options, **at);
-    if (meant) {
-        usage_error(words->command, "unknown option \"%s\" (did you mean %s?)", **at, meant->name);
-        return false;
-    }
+    char longer[SHOWN_SIZE];
+    snprintf(longer, sizeof longer, "-%s", **at);
+    const cli_option *meant = find(options, longer);
+    if (meant && !meant->never)
+        return suggest(words, **at, meant->name);
     for (const char *letter = **at + 1; *letter; letter++) {
         const char name[] = {'-', *letter, 0};
         const cli_option *option = options;

@@ -8,7 +8,7 @@
 
 #define LONGEST 63
 
-/* Who writes lock-watchdog-timeout means lockWatchdogTimeout. */
+/* A user who writes lock-watchdog-timeout means lockWatchdogTimeout. */
 static const char *without_hyphens(const char *name, char plain[LONGEST + 2])
 {
     size_t length = 0;

@@ -334,23 +334,32 @@ static rlock_status ask_for_permit(void *arg)
     return rlock_permit_semaphore_acquire_with(self->semaphore, 1, &self->options, &self->permit);
 }
 
+/* The same for a permit. */
+static void cancel_permit(rlock_permit_semaphore *semaphore, int rule)
+{
+    permit_ask ask = {.semaphore = semaphore, .options = RLOCK_PERMIT_OPTIONS_INIT};
+    ask.options.cancel = rlock_cancel_new();
+    actor *asker = actor_start();
+    actor_begin(asker, ask_for_permit, &ask);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    rlock_cancel_fire(ask.options.cancel);
+    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    actor_end(asker);
+    rlock_cancel_free(ask.options.cancel);
+}
+
 /* The second round of giving them back is under way, and the first was answered. */
 TimedTest(closing, gives_back_permits_that_come_during_a_round)
 {
     rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
     rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
-    permit_ask ask = {.semaphore = semaphore, .options = RLOCK_PERMIT_OPTIONS_INIT};
-    actor *asker = actor_start(), *closer = actor_start();
+    actor *closer = actor_start();
     int left = 0;
-    ask.options.cancel = rlock_cancel_new();
     assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
     int rule = on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REQUEST, 1);
     int undone = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .skip = 1, .amount = 50,
                                                       .text = rli_script_permit_semaphore_undo.sha1[RLI_COUNTED]});
-    actor_begin(asker, ask_for_permit, &ask);
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
-    rlock_cancel_fire(ask.options.cancel);
-    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    cancel_permit(semaphore, rule);
     cr_assert(proxy_await(scene.proxy, undone, PROXY_ACTED, 1, 5000));
     actor_begin(closer, close_it, client);
     pass_ms(100);
@@ -361,8 +370,6 @@ TimedTest(closing, gives_back_permits_that_come_during_a_round)
     cr_assert(left == 5, "%d of 5 permits are left", left);
     rlock_permit_semaphore_free(others);
     rlock_permit_semaphore_free(semaphore);
-    rlock_cancel_free(ask.options.cancel);
-    actor_end(asker);
     actor_end(closer);
 }
 
@@ -371,16 +378,11 @@ TimedTest(closing, gives_back_permits_that_come_before_the_answer_to_a_round)
 {
     rlock_client *client = scene_client(SLOW "&connectionPoolSize=1");
     rlock_permit_semaphore *semaphore = rlock_get_permit_expirable_semaphore(client, NAME);
-    permit_ask ask = {.semaphore = semaphore, .options = RLOCK_PERMIT_OPTIONS_INIT};
-    actor *asker = actor_start(), *closer = actor_start();
-    ask.options.cancel = rlock_cancel_new();
+    actor *closer = actor_start();
     assert_ok(rlock_permit_semaphore_try_set_permits(semaphore, 5, NULL));
     int rule = on_script(&rli_script_permit_semaphore_acquire, PROXY_HOLD_REQUEST, 1);
     int answer = on_script(&rli_script_permit_semaphore_undo, PROXY_HOLD_REPLY, 1);
-    actor_begin(asker, ask_for_permit, &ask);
-    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
-    rlock_cancel_fire(ask.options.cancel);
-    assert_status(actor_finish(asker, 5000), RLOCK_CANCELLED);
+    cancel_permit(semaphore, rule);
     cr_assert(proxy_await(scene.proxy, answer, PROXY_ACTED, 1, 5000));
     actor_begin(closer, close_it, client);
     pass_ms(50);
@@ -389,11 +391,9 @@ TimedTest(closing, gives_back_permits_that_come_before_the_answer_to_a_round)
     int64_t since_ms = now_ms();
     proxy_release(scene.proxy, answer);
     assert_ok(actor_finish(closer, 5000));
-    assert_between(actor_ended_at(closer) - since_ms, 0, at_most_ms(50));
+    assert_between(actor_ended_at(closer) - since_ms, 0, 50);
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
     rlock_permit_semaphore_free(semaphore);
-    rlock_cancel_free(ask.options.cancel);
-    actor_end(asker);
     actor_end(closer);
 }
 
@@ -772,7 +772,7 @@ TimedTest(closing_watchdog, releases_what_it_may_release_within_its_second)
     assert_no_keys();
 }
 
-/* What remains to be done is to have a dead waiter passed over, which whoever asks next does, too. */
+/* All that is left is to pass over a dead waiter, and the next owner that asks does that, too. */
 TimedTest(closing, does_not_wait_until_a_dead_waiter_is_passed_over)
 {
     rlock *lock = fair_of(scene.client, NAME);

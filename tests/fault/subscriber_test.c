@@ -227,7 +227,7 @@ static void wait_and_leave(impostor *of, rlock_client *client, const char *name,
     rlock_free(lock);
 }
 
-/* What is refused is to leave the channel of the slot that the server lost: not the next channel. */
+/* The server refuses to leave the channel whose slot it lost; that says nothing of the next channel. */
 Test(subscriber, leaves_the_channel_that_was_asked_for_beside_one_of_a_lost_slot)
 {
     impostor *loser = impostor_start(lose_slot, NULL);

@@ -96,10 +96,10 @@ static void hear_message(rli_channel *channel, const redisReply *message)
  * The message that said so (lose_channel) looks like the confirmation. */
 static bool is_of_another_slot(const rli_subscriber *subscriber, const redisReply *refusal)
 {
-    static const char moved[] = "MOVED ";
     const rli_expected *next = subscriber->channels.first;
-    return next && strncmp(refusal->str, moved, strlen(moved)) == 0 &&
-           strtoul(refusal->str + strlen(moved), NULL, 10) != rli_slot_of(next->channel->name, next->channel->length);
+    return next && rli_reply_action_of(refusal) == RLI_MOVED &&
+           strtoul(refusal->str + strlen("MOVED "), NULL, 10) !=
+               rli_slot_of(next->channel->name, next->channel->length);
 }
 
 static bool hear_refusal(rli_subscriber *subscriber, const redisReply *refusal)

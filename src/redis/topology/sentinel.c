@@ -388,12 +388,6 @@ static bool has_quorum(rli_topology *topology, rli_operation *op, rli_node *sent
 /* The sentinels tell each other of a failover every two seconds, so for some time most of them may know of none. */
 #define FORMER_MS 5000
 
-/* Called in each round in which most of the sentinels name a former master. */
-static bool name_it_for_long(rli_topology *topology)
-{
-    return rli_topology_lasts(topology, &topology->former_since_ms, FORMER_MS);
-}
-
 /* Whether what was elected leads back to a former master, or without a failover to another one, and is not to be
  * believed: those that answered may be cut off from the others, or set up for another master. They are believed if the
  * sentinels were set up anew: either most of them say so, for a while if they do not know of the last failover, or no
@@ -403,7 +397,7 @@ static bool is_doubtful(rli_topology *topology, rli_operation *op, const survey 
     bool former = elected->epoch < topology->epoch;
     int votes = former ? found->answered : found->votes[elected - found->said];
     if (former && 2 * votes > found->known)
-        return !name_it_for_long(topology);
+        return !rli_topology_lasts(topology, &topology->former_since_ms, FORMER_MS);
     topology->former_since_ms = 0;
     if (elected->epoch > topology->epoch || (!former && (names_present(topology, elected) || 2 * votes > found->known)))
         return false;
