@@ -52,8 +52,9 @@ typedef struct rli_call_progress {
     int64_t began_ms; /* when the latest attempt began */
     rli_node *node;   /* referenced; the node of the latest attempt; NULL: no node serves the slot */
     rli_pipeline *pipeline;
-    bool asking; /* the latest attempt went to a node that an ASK redirect named */
-    char *text;  /* the script's text, while RLI_CALL_BY_TEXT */
+    unsigned drops; /* pipeline->drops when the latest attempt began */
+    bool asking;    /* the latest attempt went to a node that an ASK redirect named */
+    char *text;     /* the script's text, while RLI_CALL_BY_TEXT */
     size_t length;
     rli_outcome outcome;
     rli_answer answer;

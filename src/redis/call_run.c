@@ -84,6 +84,7 @@ static void begin_attempt(rli_call *call, rli_call_progress *run)
         return;
     }
     run->pipeline = pipeline_to(call, run);
+    run->drops = atomic_load(&run->pipeline->drops);
     if (call->once)
         rli_pipeline_refresh(run->pipeline, 0);
     if (call->by_text)
@@ -346,6 +347,13 @@ static bool is_gone(rli_call_progress *run)
            ++run->redirects <= REDIRECTS;
 }
 
+/* Whether its connection was dropped while it was being made: another call has heard that the server is a replica. */
+static bool was_dropped(rli_call_progress *run)
+{
+    return run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
+           atomic_load(&run->pipeline->drops) != run->drops && ++run->redirects <= REDIRECTS;
+}
+
 /* If the connection of this name cannot be made, and another one to the same server is there, leads the name to that.
  * Returns whether most of the attempt's time is left for it: a server that has no room for more connections refuses
  * them at once. */
@@ -399,8 +407,8 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     if (run->outcome == RLI_ANSWERED && !judge_error(call, run, status, &at_once))
         return true;
     note_unanswered(call, run);
-    if (at_once || is_gone(run) || has_other_connection(run)) /* this does not count as a failed attempt */
-        return false;
+    if (at_once || is_gone(run) || was_dropped(run) || has_other_connection(run))
+        return false; /* this does not count as a failed attempt */
     if (run->outcome != RLI_ABANDONED)
         rli_topology_suspect(run->topology);
     if (call->failed_ms == RLI_NEVER)

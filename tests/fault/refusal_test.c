@@ -132,3 +132,29 @@ Test(refusal, of_writes_for_a_while_leaves_nothing_behind)
     assert_ok(rlock_unlock(lock));
     assert_no_keys();
 }
+
+static rlock_status lock_it(void *lock)
+{
+    return rlock_lock(lock);
+}
+
+/* The client connects anew after READONLY: also who is connecting just then. That is no failure of this call. */
+TimedTest(refusal, by_a_replica_costs_no_attempt_of_a_call_that_is_connecting)
+{
+    rlock_client *client = scene_client("timeout=2000&connectTimeout=2000&retryAttempts=0");
+    rlock *lock = lock_of(client, NAME), *another = lock_of(client, "another");
+    actor *caller = actor_start();
+    say("REPLICAOF 127.0.0.1 1");
+    pass_ms(200); /* a call sees at once that a connection unused for so long was closed */
+    int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INFO", .times = 1});
+    proxy_cut(scene.proxy);
+    actor_begin(caller, lock_it, lock);
+    cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
+    assert_status(rlock_lock(another), RLOCK_SERVER);
+    assert_status(actor_finish(caller, 5000), RLOCK_SERVER);
+    cr_assert(strstr(actor_error(caller), "READONLY"), "%s", actor_error(caller));
+    say("REPLICAOF NO ONE");
+    proxy_release(scene.proxy, rule);
+    actor_end(caller);
+    scene_close_client(client);
+}
