@@ -365,7 +365,8 @@ sim-mutants: $(sim) ## plants the defects of tests/sim/mutants, and counts those
 
 # What tests/virtual/support has in its place.
 replaced     := $(addprefix tests/,support/server_process.c support/test_process.c support/memory.c \
-    support/beside.c integration/support/tasks.c integration/support/stopped.c)
+    support/beside.c integration/support/tasks.c integration/support/stopped.c \
+    integration/support/disk.c)
 # What deals with the real system in the name of the runner.
 outside      := $(addprefix tests/support/,runner.c folder.c program.c shell.c)
 virtual_help := $(wildcard $(addsuffix support/*.c,tests/ tests/integration/ tests/fault/ tests/virtual/))

@@ -155,7 +155,7 @@ rlock_status rli_clean_up_send(const rli_watchdog *watchdog, rli_call *call, int
     status = rli_call_run(call, watchdog->engine->topology, &op, NULL);
     rli_operation_end(&op);
     bool closing = rli_cancel_fired(watchdog->engine->hurry);
-    return closing && status == RLOCK_SERVER && call->refusal == RLI_IS_REPLICA ? RLOCK_UNAVAILABLE : status;
+    return closing && status == RLOCK_SERVER && rli_refusal_is_of_all(call->refusal) ? RLOCK_UNAVAILABLE : status;
 }
 
 void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, bool answered, int64_t began_ms)

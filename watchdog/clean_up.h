@@ -37,8 +37,9 @@ void rli_clean_up_note(rli_watchdog *watchdog, const char *name, size_t length, 
 int64_t rli_clean_up_pause(const rli_watchdog *watchdog, int64_t pause_ms, bool answered);
 
 /* Sends a clean-up request, once, and waits for its answer until then. RLOCK_OK; RLOCK_SERVER: the server refused.
- * Otherwise it was not answered, or not even sent. While the client is being closed, a replica's refusal is no answer:
- * in a failover there is a master soon. The caller clears the call. The mutex must not be held. */
+ * Otherwise it was not answered, or not even sent. While the client is being closed, a server that takes no writes at
+ * all (a replica, a full disk) has not answered: it may take them soon. The caller clears the call. The mutex must not
+ * be held. */
 rlock_status rli_clean_up_send(const rli_watchdog *watchdog, rli_call *call, int64_t answer_by_ms);
 
 #endif

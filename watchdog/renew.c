@@ -196,12 +196,6 @@ static void note_renewed(const rli_renewal_batch *batch, rli_session *session, i
     rli_session_schedule(engine, session, sent_ms);
 }
 
-/* Whether the server refuses whatever a batch may be made of. (At its maxmemory it refuses only what needs more.) */
-static bool refuses_all(rli_refusal refused)
-{
-    return refused == RLI_REFUSES_LOGIN || refused == RLI_IS_REPLICA || refused == RLI_CANNOT_SAVE;
-}
-
 /* Applies the answer for one session of the batch. NULL: none came, or RLI_NOT_HERE: it is renewed again at
  * again_ms. */
 static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t sent_ms, const redisReply *answer,
@@ -215,7 +209,7 @@ static void apply(const rli_renewal_batch *batch, rli_session *session, int64_t 
     if (session->phase != RLI_OPEN || session->count == 0)
         return; /* released or declared lost while the renewal was under way */
     session->refused = RLI_NOT_REFUSED;
-    if (!answer && (batch->count == 1 || refuses_all(batch->refused)))
+    if (!answer && (batch->count == 1 || rli_refusal_is_of_all(batch->refused)))
         session->refused = batch->refused;
     if (!answer || (rli_reply_integer(answer, &held) && held == RLI_NOT_HERE))
         put_off(engine, session, again_ms);
@@ -252,7 +246,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     for (int i = 0; !batch->permits && i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
         const redisReply *answer = whole ? reply->element[i] : NULL;
-        session->alone = !whole && (session->alone || (batch->refused && !refuses_all(batch->refused)));
+        session->alone = !whole && (session->alone || (batch->refused && !rli_refusal_is_of_all(batch->refused)));
         if (batch->looks)
             rli_look_judge(engine, batch, session, answer, sent_ms);
         else

@@ -81,6 +81,11 @@ rli_refusal rli_refusal_of(const redisReply *reply)
     return strstr(reply->str, "READONLY ") ? RLI_IS_REPLICA : RLI_REFUSED_ELSE;
 }
 
+bool rli_refusal_is_of_all(rli_refusal refusal)
+{
+    return refusal == RLI_REFUSES_LOGIN || refusal == RLI_IS_REPLICA || refusal == RLI_CANNOT_SAVE;
+}
+
 const char *rli_refusal_words(rli_refusal refusal)
 {
     switch (refusal) {

@@ -37,6 +37,8 @@ typedef enum rli_refusal {
 #define RLI_REFUSAL_BITS 3
 /* Returns the reason that an error gives. `reply` must be an error. */
 rli_refusal rli_refusal_of(const redisReply *reply);
+/* Whether the server refuses all that writes. (At its maxmemory it refuses only what needs more.) */
+bool rli_refusal_is_of_all(rli_refusal refusal);
 /* In words, behind "the server refused to renew it: ". */
 const char *rli_refusal_words(rli_refusal refusal);
 

@@ -3,6 +3,7 @@
 #include "tests/fault/support/impostor.h"
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
+#include "tests/integration/support/disk.h"
 #include "tests/integration/support/fair.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/tasks.h"
@@ -727,6 +728,21 @@ TimedTest(closing, gives_back_permits_when_the_server_is_a_master_again)
     rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
     leave_permit_in_doubt(client);
     close_while_replica(client, 200);
+    cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
+}
+
+/* Its disk is full for that long. */
+TimedTest(closing, gives_back_permits_when_the_server_can_save_again)
+{
+    rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
+    actor *closer = actor_start();
+    leave_permit_in_doubt(client);
+    disk_spoil(stage.server);
+    actor_begin(closer, close_it, client);
+    pass_ms(200);
+    disk_mend(stage.server);
+    assert_ok(actor_finish(closer, 5000));
+    actor_end(closer);
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
 }
 

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/proxy.h"
 #include "tests/integration/support/command_stage.h"
-#include "tests/integration/support/refusing.h"
+#include "tests/integration/support/disk.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/refusing.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/event.h"
 #include "tests/support/scripts.h"

@@ -2,7 +2,7 @@
  * not write for a while is asked again, or named. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/integration/support/actor.h"
-#include "tests/integration/support/refusing.h"
+#include "tests/integration/support/disk.h"
 #include "tests/integration/support/losses.h"
 #include "tests/integration/support/objects.h"
 #include "tests/integration/support/stage.h"

@@ -3,15 +3,13 @@
 #include "tests/integration/support/refusing.h"
 
 #include "tests/support/event.h"
-#include "tests/support/shell.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Waits until the number behind `words` in its INFO is `least` at least. */
-static void await_info(server *of, const char *words, int least)
+void server_await_info(server *of, const char *words, int least)
 {
     for (int64_t end_ms = limit_end_ms(10000);; pass_ms(5)) {
         char *info = server_text(of, "INFO everything");
@@ -24,24 +22,9 @@ static void await_info(server *of, const char *words, int least)
     }
 }
 
-/* A folder stands in the way of its file. */
-void disk_spoil(server *of)
-{
-    shell_do("mkdir '%s/dump.rdb'", server_folder(of));
-    freeReplyObject(server_command(of, "CONFIG SET save %s", "3600 1"));
-    freeReplyObject(server_command(of, "BGSAVE"));
-    await_info(of, "rdb_last_bgsave_status:err", 0);
-}
-
-void disk_mend(server *of)
-{
-    shell_do("rmdir '%s/dump.rdb'", server_folder(of));
-    freeReplyObject(server_command(of, "CONFIG SET stop-writes-on-bgsave-error no"));
-}
-
 void server_await_errors(server *of, const char *code, int count)
 {
     char words[64];
     snprintf(words, sizeof words, "errorstat_%s:count=", code);
-    await_info(of, words, count);
+    server_await_info(of, words, count);
 }

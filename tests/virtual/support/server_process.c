@@ -1,5 +1,6 @@
 /* The host of a test's own server in the simulated world: a model of redis-server, which costs no time to start. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/disk.h"
 #include "tests/sim/world/finding.h"
 #include "tests/sim/world/listener.h"
 #include "tests/sim/world/network.h"
@@ -148,6 +149,16 @@ void server_process_freeze(server *self)
 void server_process_thaw(server *self)
 {
     host_go_on(self->process->host);
+}
+
+void disk_spoil(server *self)
+{
+    sim_server_fail(self->process->model, SIM_MISCONF);
+}
+
+void disk_mend(server *self)
+{
+    sim_server_fail(self->process->model, SIM_WELL);
 }
 
 void server_process_free(server *self)
