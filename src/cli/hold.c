@@ -45,6 +45,11 @@ void hold_close(cli_hold *self)
     permits_close(self->leased);
 }
 
+bool hold_exists(const rlock_inspection *found)
+{
+    return found->ttl_ms != RLOCK_NOT_THERE || found->has_permits;
+}
+
 rlock_status hold_set_permits(cli_hold *self, int permits)
 {
     return self->leased ? rlock_permit_semaphore_try_set_permits(self->leased->semaphore, permits, NULL)

@@ -8,6 +8,7 @@
 #include "cli/permits.h"
 
 #include <rlock/group_lock.h>
+#include <rlock/inspect.h>
 #include <rlock/lock.h>
 #include <rlock/semaphore.h>
 #include <stdatomic.h>
@@ -38,6 +39,8 @@ rlock_status hold_open(cli_hold *hold, rlock_client *client, const cli_kind *kin
                        const cli_values *values);
 void hold_close(cli_hold *hold);
 
+/* Whether a semaphore exists, by what was found under its name. */
+bool hold_exists(const rlock_inspection *found);
 /* Creates a semaphore with `permits` permits, unless it exists. */
 rlock_status hold_set_permits(cli_hold *hold, int permits);
 

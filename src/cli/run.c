@@ -51,6 +51,12 @@ static const char *permits(const cli_hold *hold)
     return hold->permits == 1 ? "permit" : "permits";
 }
 
+static int not_there(const cli_hold *hold)
+{
+    complain("the semaphore \"%s\" does not exist; --set-permits N creates it", hold->shown);
+    return EXIT_REFUSED;
+}
+
 /* Checks that the semaphore exists, or creates it with set_permits if that is not 0. Returns EXIT_DONE; otherwise the
  * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody
  * creates would not end. */
@@ -58,13 +64,11 @@ static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name
 {
     rlock_inspection *found = NULL;
     rlock_status status = set_permits ? hold_set_permits(hold, set_permits) : rlock_inspect(client, name, &found);
-    bool there = !found || found->ttl_ms != RLOCK_NOT_THERE || found->has_permits;
+    bool there = !found || hold_exists(found);
     rlock_inspection_free(found);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
-    else if (!there)
-        complain("the semaphore \"%s\" does not exist; --set-permits N creates it", hold->shown);
-    return there ? exit_for(status) : EXIT_REFUSED;
+    return there ? exit_for(status) : not_there(hold);
 }
 
 /* Writes what is stored under the name of a lock of which the server has said WRONGTYPE. */
@@ -160,6 +164,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
         complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
+    if (status == RLOCK_CANCELLED) /* since it was deleted meanwhile (cli/waiting.h) */
+        return not_there(hold);
     if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
         return EXIT_REFUSED;
     if (status != RLOCK_TIMEOUT || !options->quiet)
@@ -328,7 +334,7 @@ static int take_and_run(rlock_client *client, cli_hold *hold, const cli_signals 
     how.lease_ms = options->lease_ms;
     how.cancel = interruption->cancel;
     cli_waiting waiting;
-    waiting_begin(&waiting, client, options, hold);
+    waiting_begin(&waiting, client, options, hold, interruption->cancel);
     interruption_wait_begins(interruption);
     rlock_status status = hold_take(hold, client, options->name, &how);
     waiting_over(&waiting, status == RLOCK_OK);

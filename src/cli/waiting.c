@@ -1,4 +1,4 @@
-/* Waiting: tells the user who holds the lock while rlock waits for it. */
+/* Waiting: tells the user who holds the lock while rlock waits for it, and sees to it that a semaphore stays. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/waiting.h"
 
@@ -17,8 +17,9 @@
 
 /* Short waits are not told. */
 #define FIRST_MS 500
-/* How often the server is asked who holds the lock. */
-#define AGAIN_MS 2000
+/* How often the server is asked who holds the lock; and whether the semaphore exists, where nothing is told. */
+#define AGAIN_MS  2000
+#define EXISTS_MS 5000
 /* What a message was about, as far as it is compared with the next one. */
 #define TOLD_SIZE 200
 
@@ -90,20 +91,33 @@ static void say_refusal(cli_waiting *self, char *told, size_t size)
     snprintf(told, size, "%s", now);
 }
 
+/* Permits of a semaphore that was deleted, as by FLUSHALL, do not come back. */
+static void mend(cli_waiting *self)
+{
+    if (!self->options->set_permits)
+        rlock_cancel_fire(self->cancel);
+    else if (hold_set_permits(self->hold, self->options->set_permits) == RLOCK_OK && self->tells)
+        say(self, "it was deleted, and is created anew");
+}
+
 /* Asks, and says what is new. `told`: what the last message was about. That no server answers is not told: the wait
  * meets it, too. */
 static void look(cli_waiting *self, char *told, size_t size)
 {
     rlock_inspection *found;
     rlock_status answer = rlock_inspect(self->client, self->options->name, &found);
-    if (answer == RLOCK_SERVER)
+    if (answer == RLOCK_SERVER && self->tells)
         say_refusal(self, told, size);
     if (answer != RLOCK_OK)
         return;
     char who[TOLD_SIZE], *state = NULL;
     size_t length;
+    bool gone = !self->hold->lock && !hold_exists(found);
+    if (gone)
+        mend(self);
     identify(found, who, sizeof who);
-    FILE *out = strcmp(who, told) != 0 ? open_memstream(&state, &length) : NULL;
+    bool tells = self->tells && !gone && strcmp(who, told) != 0;
+    FILE *out = tells ? open_memstream(&state, &length) : NULL;
     if (out) {
         rlock_status status = rlock_inspect_processes(self->client, self->options->name, found);
         (void)status; /* without the right to CLIENT LIST the process stays unknown */
@@ -126,26 +140,28 @@ static void *tell(void *argument)
         int ready = poll(&stop, 1, pause_ms);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return NULL;
-        if (first && self->options->within)
+        if (first && self->options->within && !self->options->quiet)
             say(self, "RLOCK_NAME says that this command runs under it already, so it may wait for itself");
-        if (self->tells)
+        if (self->tells || !self->hold->lock)
             look(self, told, sizeof told);
-        pause_ms = AGAIN_MS;
+        pause_ms = self->tells ? AGAIN_MS : EXISTS_MS;
     }
 }
 
-void waiting_begin(cli_waiting *self, rlock_client *client, const run_options *options, const cli_hold *hold)
+void waiting_begin(cli_waiting *self, rlock_client *client, const run_options *options, cli_hold *hold,
+                   rlock_cancel *cancel)
 {
     *self = (cli_waiting){.client = client,
                           .options = options,
                           .hold = hold,
+                          .cancel = cancel,
                           .since_ms = rli_now_ms(),
                           .stop_fd = -1,
                           .mutex = PTHREAD_MUTEX_INITIALIZER};
     /* Nothing stands under the name of a sharded lock itself. */
     self->tells = options->verbose || (!options->quiet && isatty(STDERR_FILENO));
     bool warns = options->within && !options->quiet;
-    if ((!self->tells && !warns) || hold->kind->sharded)
+    if ((!self->tells && !warns && hold->lock) || hold->kind->sharded)
         return;
     self->stop_fd = eventfd(0, EFD_CLOEXEC);
     self->started = self->stop_fd >= 0 && pthread_create(&self->thread, NULL, tell, self) == 0;

@@ -1,4 +1,4 @@
-/* Waiting: tells the user who holds the lock while rlock waits for it. */
+/* Waiting: tells the user who holds the lock while rlock waits for it, and sees to it that a semaphore stays. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
@@ -13,7 +13,8 @@
 typedef struct cli_waiting {
     rlock_client *client;
     const run_options *options;
-    const cli_hold *hold;
+    cli_hold *hold;
+    rlock_cancel *cancel;
     int64_t since_ms;
     pthread_t thread;
     bool started; /* there is a thread */
@@ -25,9 +26,11 @@ typedef struct cli_waiting {
 
 /* The wait begins. Once it has lasted a moment, a thread tells who holds the lock, and whenever that changes, if
  * standard error is a terminal and --quiet was not given, or --verbose was. Unless --quiet was given, it tells in any
- * case that the wait may be for rlock itself, which runs under the lock already. Without the memory for a thread,
- * nothing is told. */
-void waiting_begin(cli_waiting *waiting, rlock_client *client, const run_options *options, const cli_hold *hold);
+ * case that the wait may be for rlock itself, which runs under the lock already. If a semaphore is deleted, the thread
+ * creates it anew where --set-permits says so, or else fires the token: nobody would ever release a permit. Without the
+ * memory for a thread, nothing of this is done. */
+void waiting_begin(cli_waiting *waiting, rlock_client *client, const run_options *options, cli_hold *hold,
+                   rlock_cancel *cancel);
 /* The wait has ended. Does not wait for the thread, which may be waiting for the server. */
 void waiting_over(cli_waiting *waiting, bool acquired);
 /* Joins the thread. */
