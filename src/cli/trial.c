@@ -68,29 +68,45 @@ static rlock_status wait_for(rlock *lock, int64_t took_ms, rlock_cancel *cancel)
     return status;
 }
 
-/* Acquires the free lock, ready to wait, which needs more rights; renews it, has another owner wait for `contended`,
- * releases. *step: what failed, for rlock_last_error(). */
-static rlock_status try(rlock *lock, rlock *contended, rlock_cancel *cancel, const char **step)
+/* What failed, and why. */
+typedef struct failure {
+    const char *step;
+    char why[512];
+} failure;
+
+static void note(failure *found, const char *why)
 {
-    *step = "could not acquire";
+    snprintf(found->why, sizeof found->why, "%s", why);
+}
+
+/* Acquires the free lock, ready to wait, which needs more rights; renews it, has another owner wait for `contended`,
+ * releases. */
+static rlock_status try(rlock *lock, rlock *contended, rlock_cancel *cancel, failure *found)
+{
+    found->step = "could not acquire";
     int64_t began_ms = rli_now_ms();
     rlock_status status = take(lock, WAIT_MS, cancel);
-    if (status != RLOCK_OK)
-        return status;
     int64_t took_ms = rli_now_ms() - began_ms;
-    *step = "could not renew";
-    status = rlock_extend(lock, LEASE_MS);
+    bool taken = status == RLOCK_OK;
+    if (taken) {
+        found->step = "could not renew";
+        status = rlock_extend(lock, LEASE_MS);
+    }
     if (status == RLOCK_OK) {
-        *step = "a wait failed";
+        found->step = "a wait failed";
         status = wait_for(contended, took_ms, cancel);
     }
-    if (status != RLOCK_OK) {
-        rlock_status freed = rlock_unlock(lock);
-        (void)freed; /* the message is about what failed before */
-        return status;
+    note(found, rlock_last_error());
+    if (status == RLOCK_ALREADY_HELD && rlock_valid_for(lock) == 0) {
+        status = RLOCK_LOST;
+        note(found, "the lease ended in the middle: rlock was stopped, or waited long for the server");
     }
-    *step = "could not release";
-    return rlock_unlock(lock);
+    rlock_status freed = taken ? rlock_unlock(lock) : RLOCK_OK;
+    if (status != RLOCK_OK || freed == RLOCK_OK)
+        return status;
+    found->step = "could not release";
+    note(found, rlock_last_error());
+    return freed;
 }
 
 /* `named`: the user said what the name begins with. Returns false when the token has ended it. */
@@ -98,19 +114,23 @@ static bool try_kind(cli_findings *findings, rlock_client *client, const char *n
                      rlock_cancel *cancel)
 {
     char subject[40];
-    const char *step = "could not acquire";
+    failure found = {.step = "could not acquire"};
     snprintf(subject, sizeof subject, "trial of %s", kind->name);
     /* Readers share the lock, so a writer waits. */
     const cli_kind *other = strcmp(kind->name, "read") == 0 ? kind_find("write") : kind;
     rlock *lock = kind->lock(client, name), *contended = other->lock(client, name);
-    rlock_status status = lock && contended ? try(lock, contended, cancel, &step) : RLOCK_INVALID;
+    rlock_status status = RLOCK_INVALID;
+    if (lock && contended)
+        status = try(lock, contended, cancel, &found);
+    else
+        note(&found, rlock_last_error());
     if (status == RLOCK_OK)
         finding(findings, FOUND_OK, "locks", subject, "acquired, renewed, waited for, released");
     else if (status == RLOCK_ALREADY_HELD)
         finding(findings, FOUND_PROBLEM, "locks", subject, "two owners held it at the same time");
     else if (status != RLOCK_CANCELLED)
-        finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s%s", step, rlock_last_error(),
-                strstr(rlock_last_error(), "NOPERM") && !named ? OWN_NAME : "");
+        finding(findings, FOUND_PROBLEM, "locks", subject, "%s: %s%s", found.step, found.why,
+                strstr(found.why, "NOPERM") && !named ? OWN_NAME : "");
     rlock_free(lock);
     rlock_free(contended);
     return status != RLOCK_CANCELLED;

@@ -5,6 +5,7 @@
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/rights.h"
 #include "tests/integration/support/stage.h"
+#include "tests/support/event.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -192,5 +193,27 @@ Test(command_doctor, leaves_nothing_when_a_signal_ends_it)
         proxy_release(between, rule);
         command_free(c);
     }
+    proxy_stop(between);
+}
+
+/* While it is stopped its lease ends, and who waits in the trial takes the lock: not two owners at the same time. */
+Test(command_doctor, does_not_blame_the_server_for_a_lease_that_ended_while_it_was_stopped, .lasts = 40)
+{
+    proxy *between = proxy_start(stage.server);
+    char url[256];
+    snprintf(url, sizeof url, "unix://%s", proxy_socket(between));
+    int asked = proxy_add(between, &(proxy_rule){.act = PROXY_NOTE, .text = "SUBSCRIBE", .and_text = ":lock"});
+    command *c = command_start(url, COMMAND("doctor", "order"));
+    cr_assert(proxy_await(between, asked, PROXY_ANSWERED, 1, 20000));
+    command_signal(c, SIGSTOP);
+    for (bool held = true; held; pass_ms(100)) {
+        redisReply *keys = server_command(stage.server, "KEYS order*:lock");
+        held = keys->elements > 0;
+        freeReplyObject(keys);
+    }
+    command_signal(c, SIGCONT);
+    int status = command_wait(c, 20000);
+    cr_assert(!strstr(command_out(c), "two owners held"), "%d: %s%s", status, command_out(c), command_err(c));
+    command_free(c);
     proxy_stop(between);
 }
