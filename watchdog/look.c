@@ -333,6 +333,21 @@ static void mark_some(rli_watchdog *watchdog)
     round->bucket = 0;
 }
 
+/* If the server is silent, leaves its hold to the next round, so that those of other servers do not wait for it. */
+static bool leave_if_mute(rli_watchdog *watchdog, rli_session *session)
+{
+    rli_node *node = server_of(watchdog, session);
+    rli_round *round = &watchdog->engine->watch.round;
+    if (!node || rli_now_ms() >= node->renewals.mute_until_ms)
+        return false;
+    session->marked = false;
+    if (node->tracking.reread < node->tracking.rereading)
+        node->tracking.reread = node->tracking.rereading;
+    if (round->after_ms < rli_after_ms(PAUSE_MS))
+        round->after_ms = rli_after_ms(PAUSE_MS);
+    return true;
+}
+
 /* Adds the marked holds of a name to the batch. Returns false when one did not fit. */
 static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const rli_entry *entry)
 {
@@ -341,7 +356,7 @@ static bool add_marked(rli_watchdog *watchdog, rli_renewal_batch **batch, const 
             continue;
         if (!is_held(session))
             session->marked = false;
-        else if (session->looking || !add(watchdog, batch, session, ROUND))
+        else if ((session->looking || !add(watchdog, batch, session, ROUND)) && !leave_if_mute(watchdog, session))
             return false; /* a look that is under way may have read it before: read it again then */
     }
     return true;

@@ -69,3 +69,33 @@ Test(cluster_tracking, deletion_at_a_new_master_is_told)
     assert_told_of_a_deletion(replica, name, 1);
     assert_status(rlock_unlock(lock), RLOCK_LOST);
 }
+
+TestSuite(cluster_tracking_frozen, .fini = shards_close);
+
+/* A lock of another master has just become old enough to be read there, and that master does not answer. */
+Test(cluster_tracking_frozen, emptied_master_is_told_of_beside_one_that_is_silent, .lasts = 20)
+{
+    shards_start(MASTERS, 0, ARGS("--cluster-require-full-coverage", "no"));
+    shards.client = shards_client(TRACKED);
+    losses_init(&told);
+    rlock_on_lost(shards.client, losses_note, &told);
+    rlock *held = lock_of(shards.client, cluster_key(shards.cluster, 0, "tracked:"));
+    rlock *beside = lock_of(shards.client, cluster_key(shards.cluster, 1, "silent:"));
+    assert_ok(rlock_try_lock(held, 0, LEASE_MS));
+    await_tracked(0);
+    assert_ok(rlock_try_lock(beside, 0, LEASE_MS));
+    await_tracked(1);
+    rlock *young = lock_of(shards.client, cluster_key(shards.cluster, 1, "young:"));
+    assert_ok(rlock_try_lock(young, 0, LEASE_MS));
+    server_freeze(cluster_node(shards.cluster, 1));
+    rlock_tracking state = RLOCK_TRACKING_ON;
+    for (int64_t end_ms = limit_end_ms(SOON_MS); state == RLOCK_TRACKING_ON; pass_ms(5)) {
+        assert_ok(rlock_client_tracking(shards.client, &state));
+        cr_assert(now_ms() < end_ms, "its silence was not noticed");
+    }
+    freeReplyObject(server_command(cluster_node(shards.cluster, 0), "FLUSHALL"));
+    bool in_time = event_wait_count(&told.came, 1, 5000);
+    server_thaw(cluster_node(shards.cluster, 1));
+    cr_assert(in_time, "the loss was not told while another master was silent");
+    cr_assert(rlock_valid_for(held) == 0);
+}
