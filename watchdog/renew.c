@@ -246,7 +246,7 @@ static void close_batch(rli_renewal_batch *batch, const redisReply *reply, int64
     for (int i = 0; !batch->permits && i < batch->count; i++) {
         rli_session *session = batch->sessions[i];
         const redisReply *answer = whole ? reply->element[i] : NULL;
-        session->alone = !whole && (session->alone || (batch->refused && !rli_refusal_is_of_all(batch->refused)));
+        session->alone = !whole && (session->alone || (batch->splits && !rli_refusal_is_of_all(batch->refused)));
         if (batch->looks)
             rli_look_judge(engine, batch, session, answer, sent_ms);
         else
@@ -279,8 +279,7 @@ static void close_by_asking(rli_renewal_batch *batch)
         note_silence(watchdog, batch->node);
     if (status == RLOCK_SERVER) /* perhaps the server did not even let the connection begin */
         batch->refused = call.refusal ? call.refusal : RLI_REFUSED_ELSE;
-    else if (status == RLOCK_OK)
-        batch->refused = RLI_NOT_REFUSED;
+    batch->splits = status == RLOCK_SERVER || (status != RLOCK_OK && batch->splits);
     close_batch(batch, status == RLOCK_OK ? call.reply : NULL, call.sent_ms);
     rli_call_clear(&call);
     free(owners);
@@ -303,7 +302,8 @@ static void take_up(rli_renewal_batch *batch)
     redisReply *reply = batch->pending.outcome == RLI_ANSWERED ? batch->pending.reply : NULL;
     if (batch->pending.outcome == RLI_TIMED_OUT)
         note_silence(watchdog, batch->node);
-    batch->refused = is_of_one_key(reply) ? rli_refusal_of(reply) : RLI_NOT_REFUSED;
+    batch->splits = is_of_one_key(reply);
+    batch->refused = reply && rli_reply_action_of(reply) == RLI_REFUSED ? rli_refusal_of(reply) : RLI_NOT_REFUSED;
     if (is_worth_asking(batch))
         close_by_asking(batch);
     else

@@ -28,6 +28,7 @@ typedef struct rli_renewal_batch {
     bool alarm; /* a look that a report of the name's key caused */
     /* It renews permits (renew_permits.h), `count` of them, and no sessions. NULL: it does not. Owned. */
     struct rli_permit_batch *permits;
+    bool splits;         /* its sessions are renewed alone: one of the keys may be why it was not renewed as a whole */
     rli_refusal refused; /* as a whole, perhaps because of one of its keys */
     bool judged;         /* a look that counts as a false alarm if it finds nothing */
     int count;

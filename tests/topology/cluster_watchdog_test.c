@@ -101,3 +101,25 @@ Test(cluster_watchdog, renews_locks_of_a_slot_that_stays_on_its_way)
     for (int i = 0; i < HELD; i++)
         assert_ok(rlock_unlock(held[i]));
 }
+
+/* Its key is on its way already, and the node to which the server sends its renewals on does not answer: that is no
+ * refusal. */
+Test(cluster_watchdog, tells_of_silence_where_a_slot_moves_to_as_of_silence, .lasts = 12)
+{
+    char query[200];
+    shards_start(MASTERS, 0, UNCOVERED);
+    snprintf(query, sizeof query, PATIENT "&lockWatchdogTimeout=%d", WATCHDOG_MS);
+    rlock_client *client = shards_client(query);
+    losses_init(&lost);
+    rlock_on_lost(client, losses_note, &lost);
+    const char *name = cluster_key(shards.cluster, 0, "t");
+    rlock *lock = lock_of(client, name);
+    assert_ok(rlock_lock(lock));
+    cluster_move_begin(shards.cluster, cluster_slot(name), 1);
+    cluster_move_key(shards.cluster, name);
+    server_freeze(cluster_node(shards.cluster, 1));
+    losses_await(&lost, 1, 2 * WATCHDOG_MS);
+    server_thaw(cluster_node(shards.cluster, 1));
+    cr_assert(lost.all[0].reason == RLOCK_LOST_EXPIRED, "reason %d: %s", lost.all[0].reason, lost.all[0].said);
+    assert_status(rlock_unlock(lock), RLOCK_LOST);
+}
