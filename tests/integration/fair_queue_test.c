@@ -738,6 +738,29 @@ TimedTest(fair_queue, place_of_a_named_owner_outlasts_one_of_its_threads)
     end_all(waiters, 2);
 }
 
+/* The second waits for longer: the first place in the queue lasts for that wait, whoever stands behind it. */
+Test(fair_queue, first_place_of_a_named_owner_lasts_for_the_longer_wait_alone)
+{
+    rlock *lock = owned_by(fair_of(stage.client, NAME), 7);
+    foreign_hold(NAME, 60000);
+    actor *waiters[2] = {queue_up_for(lock, 60000, 1000), actor_start()};
+    char *own = strdup(queued_at(NAME, 0));
+    foreign_queue(NAME, 1, 900000);
+    int64_t before = score_of(NAME, own), behind = score_of(NAME, foreign_owner(1)), since = server_time_ms();
+    actor_begin_try(waiters[1], lock, 300000, 1000);
+    for (int64_t end_ms = limit_end_ms(5000); score_of(NAME, own) == before; pass_ms(1))
+        cr_assert(now_ms() < end_ms, "its place is not lengthened");
+    assert_between(score_of(NAME, own) - since, 300000, 300000 + at_most_ms(1000));
+    cr_assert(score_of(NAME, foreign_owner(1)) - behind == score_of(NAME, own) - before);
+    freeReplyObject(server_command(stage.server, "LREM redisson_lock_queue:{f} 0 %s", foreign_owner(1)));
+    freeReplyObject(server_command(stage.server, "ZREM redisson_lock_timeout:{f} %s", foreign_owner(1)));
+    foreign_fair_release(NAME);
+    for (int i = 0; i < 2; i++)
+        assert_ok(actor_finish(waiters[i], 5000));
+    free(own);
+    end_all(waiters, 2);
+}
+
 static rlock_status lock_and_unlock(void *lock)
 {
     rlock_status status = rlock_lock(lock);
