@@ -284,6 +284,21 @@ Test(sentinel_epoch, of_an_earlier_failover_does_not_last_because_answers_take_l
     assert_goes_on(client);
 }
 
+/* Most of them have missed the failover when they are heard for a moment, and again when they are six seconds later: the one
+ * that knows of it was heard in between. */
+Test(sentinel_epoch, of_an_earlier_failover_does_not_last_while_the_latest_one_is_heard_of)
+{
+    rlock_client *client = client_of_three();
+    impostor_note(late, IS_SILENT, 1);
+    cr_assert(impostor_await(third, ASKED, impostor_noted(third, ASKED) + 2, SOON_MS), "the client does not ask it");
+    impostor_note(late, IS_SILENT, -1);
+    for (int64_t until_ms = now_ms() + 6000; now_ms() < until_ms;)
+        cr_assert(impostor_await(late, ASKED, impostor_noted(late, ASKED) + 1, SOON_MS), "the client does not ask it");
+    impostor_note(late, IS_SILENT, 1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 3, SOON_MS), "the client does not ask it");
+    assert_goes_on(client);
+}
+
 /* They were set up for two masters, and no failover says which is the later one. */
 static rlock_client *client_of_two_masters(void)
 {
