@@ -615,16 +615,17 @@ Test(acl, right_to_a_key_that_is_taken_away_ends_that_hold_alone)
 /* The keys are there, but the watchdog may not look at them: that says nothing of the holds. */
 Test(acl, right_to_look_at_keys_that_is_taken_away_is_the_reason_of_the_loss)
 {
-    const kind *kinds[] = {&kind_reentrant, &kind_fair, &kind_read, &kind_write};
-    const char *names[] = {"lock", "fair", "read", "write"};
+    enum { HOLDS = 5 };
+    const kind *kinds[HOLDS] = {&kind_reentrant, &kind_fair, &kind_read, &kind_write, &kind_token};
+    const char *names[HOLDS] = {"lock", "fair", "read", "write", "token"};
     losses lost;
     losses_init(&lost);
     rlock_on_lost(stage.client, losses_note, &lost);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < HOLDS; i++)
         assert_ok(rlock_lock(kind_of(kinds[i], stage.client, names[i])));
-    say("ACL SETUSER locks -hexists -hget");
-    losses_await(&lost, 4, 60000);
-    for (int i = 0; i < 4; i++) {
+    say("ACL SETUSER locks -hexists -hget -get");
+    losses_await(&lost, HOLDS, 60000);
+    for (int i = 0; i < HOLDS; i++) {
         cr_assert(lost.all[i].reason == RLOCK_LOST_REFUSED, "%s", lost.all[i].name);
         cr_assert_str_eq(lost.all[i].said, REFUSED);
     }
