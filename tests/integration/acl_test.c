@@ -632,6 +632,40 @@ Test(acl, right_to_look_at_keys_that_is_taken_away_is_the_reason_of_the_loss)
     say("ACL SETUSER locks +@all");
 }
 
+/* How often the server has refused something since its log was reset. */
+static int64_t refusals(void)
+{
+    int64_t count = 0;
+    redisReply *log = server_command(stage.server, "ACL LOG");
+    for (size_t i = 0; i < log->elements; i++)
+        count += log->element[i]->element[1]->integer;
+    freeReplyObject(log);
+    return count;
+}
+
+/* A hold that the server does not let the watchdog look at is looked at again, and is not lost. */
+Test(acl, right_to_look_at_keys_that_is_missing_is_no_loss)
+{
+    const kind *kinds[] = {&kind_reentrant, &kind_read, &kind_write, &kind_token};
+    for (int i = 0; i < 4; i++) {
+        losses lost;
+        losses_init(&lost);
+        rlock_client *client = open_as("locks:secret", "lossTracking=true");
+        rlock_on_lost(client, losses_note, &lost);
+        rlock *lock = kind_of(kinds[i], client, NAME);
+        assert_ok(rlock_try_lock(lock, 0, 600000));
+        say("ACL SETUSER locks -hexists -hget -get");
+        say("ACL LOG RESET");
+        for (int64_t end_ms = limit_end_ms(20000); refusals() < 4; pass_ms(5)) {
+            cr_assert(rlock_valid_for(lock) > 0, "it is lost");
+            cr_assert(now_ms() < end_ms, "nobody looks at it again");
+        }
+        say("ACL SETUSER locks +@all");
+        assert_ok(rlock_unlock(lock));
+        rlock_client_close(client);
+    }
+}
+
 /* The password was changed, and the connections are gone. Several holds are renewed together. */
 Test(acl, login_that_is_refused_is_the_reason_of_the_loss)
 {
