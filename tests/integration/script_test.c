@@ -92,6 +92,23 @@ Test(script, of_a_read_lock_that_replaces_a_field_tells_those_who_wait)
             "2 " NAME " {" NAME "}: new 60000 1 old %s redisson_rwlock:{" NAME "}");
 }
 
+/* Another reader stays, but the lock is closed to writers for less time than they were told. */
+Test(script, of_a_read_lock_that_takes_a_longer_lease_away_tells_those_who_wait)
+{
+    char *text = script_text(&rli_script_read_acquire, RLI_COUNTED);
+    server_listen(stage.server);
+    freeReplyObject(server_command(stage.server, "HSET " NAME " mode read old:1 1 other:2 1"));
+    freeReplyObject(server_command(stage.server, "SET {" NAME "}:old:1:rwlock_timeout:1 1 PX 600000"));
+    freeReplyObject(server_command(stage.server, "SET {" NAME "}:other:2:rwlock_timeout:1 1 PX 60000"));
+    freeReplyObject(server_command(stage.server, "PEXPIRE " NAME " 600000"));
+    freeReplyObject(server_command(stage.server,
+                                   "EVAL %s 2 " NAME " {" NAME "}: new:3 30000 1 old:1 %s redisson_rwlock:{" NAME "}",
+                                   text, ""));
+    assert_between(pttl_of(NAME), 30001, 60000);
+    cr_assert(server_heard(stage.server, "redisson_rwlock:{" NAME "}", "0", 10000), "nobody is told");
+    free(text);
+}
+
 Test(script, of_a_write_lock_that_replaces_a_field_tells_those_who_wait)
 {
     replace(&rli_script_write_acquire, "old:write", "write", "redisson_rwlock:{" NAME "}", "1",
