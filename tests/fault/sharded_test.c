@@ -96,6 +96,19 @@ TimedTest(sharded_fault, of_many_parts_does_not_ask_a_silent_server_for_each)
     proxy_release(scene.proxy, rule);
 }
 
+/* The only part that is a lock is a little late: it is asked again, and none of those that have refused. */
+TimedTest(sharded_fault, asks_the_part_with_patience_that_has_not_answered)
+{
+    rlock *lock = sharded_of(scene.client, SHARDS);
+    for (int i = 0; i < SHARDS - 1; i++)
+        freeReplyObject(server_command(stage.server, "RPUSH " NAME ":%d x", i));
+    proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_DELAY, .text = NAME ":3", .amount = 350});
+    for (int i = 0; i < 5; i++) {
+        assert_ok(rlock_try_lock(lock, 0, 60000));
+        assert_ok(rlock_unlock(lock));
+    }
+}
+
 /* For all attempts that a client makes for a lock of one name. */
 TimedTest(sharded_fault, waits_for_a_silent_server_as_long_as_a_lock)
 {
