@@ -60,6 +60,27 @@ Test(fair_in_faults, lost_answer_of_an_acquire_is_one_place)
     actor_end(waiter);
 }
 
+/* A longer wait of the same owner does not reach the server: those behind have no more than the shorter one less to wait. */
+Test(fair_in_faults, longer_wait_that_is_not_answered_takes_no_time_from_those_behind)
+{
+    rlock *lock = owned_by(fair_of(scene_client("timeout=" SCENE_TEXT_(ATTEMPT_MS) "&retryAttempts=0"), NAME), 7);
+    foreign_hold(NAME, 60000);
+    actor *waiters[2] = {queue_up_for(lock, 30000, 1000), actor_start()};
+    foreign_queue(NAME, 1, 200000);
+    int64_t behind = score_of(NAME, foreign_owner(1));
+    int rule = on_script(&rli_script_fair_acquire, PROXY_CUT_BEFORE, 1);
+    actor_begin_try(waiters[1], lock, 300000, 1000);
+    assert_status(actor_finish(waiters[1], 10000), RLOCK_UNAVAILABLE);
+    cr_assert(seen_by(rule) == 1 && score_of(NAME, foreign_owner(1)) == behind);
+    foreign_fair_release(NAME);
+    assert_ok(actor_finish(waiters[0], 10000));
+    cr_assert(score_of(NAME, foreign_owner(1)) == behind - 30000, "it is %lld ms less",
+              (long long)(behind - score_of(NAME, foreign_owner(1))));
+    assert_ok(actor_unlock(waiters[0], lock));
+    for (int i = 0; i < 2; i++)
+        actor_end(waiters[i]);
+}
+
 /* Never answered in its time: not held, and no place is left, whether it ran or runs later. */
 Test(fair_in_faults, unanswered_acquire_leaves_no_place)
 {
