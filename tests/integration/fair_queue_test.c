@@ -761,6 +761,21 @@ Test(fair_queue, first_place_of_a_named_owner_lasts_for_the_longer_wait_alone)
     end_all(waiters, 2);
 }
 
+/* The place of the first was for 5 s, and is over; it asks again, to wait for 60 s, and takes the lock. Those behind it have
+ * as long to wait as before. */
+Test(fair_queue, longer_wait_that_takes_the_lock_leaves_the_times_of_those_behind)
+{
+    foreign_queue(NAME, 1, -10);
+    foreign_queue(NAME, 2, 200000);
+    int64_t behind = score_of(NAME, foreign_owner(2)), over = score_of(NAME, foreign_owner(1));
+    server_load(stage.server, &rli_script_fair_acquire, RLI_COUNTED);
+    freeReplyObject(server_command(stage.server,
+        "EVALSHA %s 4 f redisson_lock_queue:{f} redisson_lock_timeout:{f} redisson_lock__channel:{f} %s 30000 1 %s 60000 %s 5000",
+        rli_script_fair_acquire.sha1[RLI_COUNTED], foreign_owner(1), "", ""));
+    cr_assert(queue_length(NAME) == 1 && server_integer(stage.server, "HEXISTS f %s", foreign_owner(1)) == 1);
+    assert_between(score_of(NAME, foreign_owner(2)) - behind, 0, server_time_ms() - over);
+}
+
 static rlock_status lock_and_unlock(void *lock)
 {
     rlock_status status = rlock_lock(lock);
