@@ -116,6 +116,17 @@ bool rli_reply_redirect(const redisReply *reply, rli_host_port *to)
     return true;
 }
 
+/* Whether a missing permission is one to a key, and neither to a channel nor to a command. */
+static bool is_of_key(const char *text)
+{
+    return !strstr(text, "channel") && strstr(text, " key");
+}
+
+bool rli_reply_refuses_key(const redisReply *reply)
+{
+    return starts(reply->str, "NOPERM") && is_of_key(reply->str);
+}
+
 /* Advice if the error is a missing ACL permission, as Redis 6.2, 7.0, and 7.2 and later word it. NULL: it is not.
  * `name`: of the lock; `advice` has room for what is returned. */
 #define ADVICE_SIZE (RLI_NAME_SHOWN + 160)
@@ -128,7 +139,7 @@ static const char *advice_on_rights(const char *text, const char *name, char adv
                  "allow the ACL user all channels of \"%s\", also those with more around the name, by the patterns "
                  "in docs/security.md; ACL LOG on the server names the refused channel",
                  name);
-    else if (strstr(text, " key"))
+    else if (is_of_key(text))
         snprintf(advice, ADVICE_SIZE,
                  "allow the ACL user all keys of \"%s\", also those with more around the name, by the patterns in "
                  "docs/security.md; ACL LOG on the server names the refused key",

@@ -46,6 +46,9 @@ const char *rli_refusal_words(rli_refusal refusal);
  * that the server has renamed, or of a key whose slot is migrating. `reply` must be an error. */
 bool rli_reply_aborted_script(const redisReply *reply);
 
+/* Whether the user may not use a key that the command named. `reply` must be an error. */
+bool rli_reply_refuses_key(const redisReply *reply);
+
 /* Parses where an RLI_MOVED or RLI_ASK reply points. to->host is inside the reply; it is empty if it is the host that
  * answered. False: the text is malformed. */
 bool rli_reply_redirect(const redisReply *reply, rli_host_port *to);

@@ -211,3 +211,17 @@ Test(command_ls, tells_of_a_missing_right_with_76)
     assert_in(found.out, "\n  (process and host unknown: the user has no right to CLIENT LIST)\n");
     outcome_free(&found);
 }
+
+Test(command_ls, passes_over_what_the_user_may_not_read)
+{
+    char url[256];
+    foreign_hold("app:order", 60000);
+    foreign_hold("other", 60000);
+    say("ACL SETUSER bob on >secret ~*app:* +@all");
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("ls"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_in(found.out, "  app:order\n");
+    cr_assert(!strstr(found.out, "other"), "%s", found.out);
+    outcome_free(&found);
+}

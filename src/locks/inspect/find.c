@@ -45,8 +45,11 @@ static char *make_pattern(const char *prefix, const char *pattern)
 static rlock_status refused(const rli_node *node, const char *what, const redisReply *reply)
 {
     char said[RLI_ERROR_TEXT];
-    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s; a search needs the right to SCAN and HSCAN",
-                    node->address.text, what, rli_reply_error_text(reply, NULL, said));
+    const char *address = node->address.text, *text = rli_reply_error_text(reply, NULL, said);
+    if (rli_reply_action_of(reply) == RLI_LATER)
+        return rli_fail(RLOCK_UNAVAILABLE, "Redis at %s does not answer %s now: %s", address, what, text);
+    return rli_fail(RLOCK_SERVER, "Redis at %s refused %s: %s%s", address, what, text,
+                    rli_refusal_of(reply) == RLI_LACKS_RIGHT ? "; a search needs the right to SCAN and HSCAN" : "");
 }
 
 /* Reads an answer of SCAN or HSCAN: { cursor, { item, ... } }. NULL: it has another form. */
@@ -75,6 +78,15 @@ static bool is_of_lock(const redisReply *field, const redisReply *value)
     return rli_owner_length(field->str + skipped, field->len - skipped) > 0;
 }
 
+/* Whether the error concerns this key alone: it is no hash any more, it is another node's, or the user may not read
+ * it. */
+static bool passes_over(const redisReply *reply)
+{
+    rli_reply_action action = rli_reply_action_of(reply);
+    return strncmp(reply->str, "WRONGTYPE", 9) == 0 || action == RLI_MOVED || action == RLI_ASK ||
+           rli_reply_refuses_key(reply);
+}
+
 /* Whether a hash is a lock: one of its first fields is an owner. RLOCK_OK; else as rli_servers_ask. */
 static rlock_status is_lock(const search *self, rli_node *node, const char *key, bool *lock)
 {
@@ -89,8 +101,7 @@ static rlock_status is_lock(const search *self, rli_node *node, const char *key,
     if (fields) {
         for (size_t i = 0; !*lock && i + 1 < fields->elements && i < 4; i += 2)
             *lock = is_of_lock(fields->element[i], fields->element[i + 1]);
-    } else if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "WRONGTYPE", 9) != 0 &&
-               rli_reply_action_of(reply) == RLI_REFUSED) {
+    } else if (reply->type == REDIS_REPLY_ERROR && !passes_over(reply)) {
         status = refused(node, "HSCAN", reply);
     }
     freeReplyObject(reply);
