@@ -137,6 +137,24 @@ Test(posted, is_left_alone_while_its_answer_is_on_its_way)
     assert_told(&own, RLI_ANSWERED);
 }
 
+/* Who closes reads the answers to requests whose callers have given up, however many posted ones came before. */
+Test(posted, counts_for_no_request_whose_caller_has_given_up)
+{
+    static post own;
+    connect_lane();
+    for (int i = 0; i < 3; i++) {
+        cr_assert(send_post(&own, "n"));
+        collect();
+    }
+    int rule = rule_for_incr(PROXY_HOLD_REPLY);
+    lane_call call = {.lane = lanes.plain, .words = {"INCR", "n"}, .limit_ms = 20};
+    lane_run(&call);
+    cr_assert(call.outcome == RLI_ABANDONED, "%s", outcome_word(call.outcome));
+    cr_assert(rli_pipeline_collect(lanes.plain, rli_now_ms()), "its answer is not missed");
+    proxy_release(lanes.proxy, rule);
+    collect();
+}
+
 Test(posted, is_given_up_with_its_connection_when_no_answer_comes)
 {
     lanes_time_out();
