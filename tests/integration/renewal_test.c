@@ -1,5 +1,6 @@
 /* Renewals: in batches, and going on when one of them fails. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/integration/support/disk.h"
 #include "tests/integration/support/keys.h"
 #include "tests/integration/support/kinds.h"
 #include "tests/integration/support/stage.h"
@@ -161,20 +162,35 @@ Test(renewal, is_of_a_hundred_locks_at_a_time)
     assert_between(seen.requests, seen.keys / 100, seen.keys / 30);
 }
 
-/* In a failover, say. One request for each hold would come when the next server has most to do. */
-TimedTest(renewal, goes_on_in_batches_after_a_replica_has_refused_it)
+/* One request for each hold would come when the server has most to do. */
+static void assert_batches(void)
 {
     struct batches seen = {0};
-    hold_many(stage.client, 60);
-    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
-    pass_ms(ROUND_MS);
-    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
     monitor *tap = monitor_open();
     pass_ms(ROUND_MS);
     monitor_each(tap, "\"evalsha\"", see_batch, &seen);
     monitor_close(tap);
     cr_assert(seen.keys >= 60, "%d renewals", seen.keys);
     assert_between(seen.requests, 1, 10);
+}
+
+/* In a failover, say. */
+TimedTest(renewal, goes_on_in_batches_after_a_replica_has_refused_it)
+{
+    hold_many(stage.client, 60);
+    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    pass_ms(ROUND_MS);
+    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+    assert_batches();
+}
+
+TimedTest(renewal, goes_on_in_batches_after_a_full_disk)
+{
+    hold_many(stage.client, 60);
+    disk_spoil(stage.server);
+    pass_ms(ROUND_MS);
+    disk_mend(stage.server);
+    assert_batches();
 }
 
 Test(renewal, batch_size_is_configurable)
