@@ -269,10 +269,12 @@ static rlock_status read_refused(const rli_object_call *asked, const rli_call *c
     rlock_status status = rli_object_read_number(asked, call, &said);
     if (status != RLOCK_OK)
         return status;
-    if (said != count && (said >= 0 || said < -2 * count))
+    int64_t none = -2 * count - 1; /* is there: all or none, so an unanswered attempt may have released them */
+    if (said != count && (said >= 0 || said < none))
         return odd_answer(asked->object, said);
-    /* All or none: after an unanswered attempt that released them, the first one is missing. */
-    *refused = said > 0 || (said == -1 && may_have_been_done(call)) ? 0 : said;
+    if (said == none)
+        said = may_have_been_done(call) ? 0 : -1;
+    *refused = said > 0 ? 0 : said;
     return RLOCK_OK;
 }
 

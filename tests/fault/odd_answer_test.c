@@ -64,7 +64,7 @@ static void release_two(const char *text)
 
 Test(odd_answer, of_a_permit_that_was_not_given_is_refused)
 {
-    static const char *const texts[] = {":-5\r\n", ":-1000000000\r\n", ":-9223372036854775808\r\n", ":3\r\n", ":1\r\n",
+    static const char *const texts[] = {":-6\r\n", ":-1000000000\r\n", ":-9223372036854775808\r\n", ":3\r\n", ":1\r\n",
                                         ":9223372036854775807\r\n"};
     for (size_t i = 0; i < COUNT(texts); i++)
         release_two(texts[i]);

@@ -60,6 +60,26 @@ Test(permit_doubt, repeated_acquire_takes_permits_once)
     assert_permits(5, 0);
 }
 
+/* The first permit has ended, so none was released. That answer is lost, and the same answer to the second attempt does
+ * not mean that the first one has released them. */
+TimedTest(permit_doubt, repeated_release_beside_a_permit_that_has_ended_is_none)
+{
+    rlock_permit_semaphore *semaphore = with(5);
+    rlock_permit permits[2];
+    int released = 0;
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, 20, &permits[0]));
+    pass_ms(25);
+    assert_ok(rlock_permit_semaphore_acquire(semaphore, RLOCK_PERMIT_FOREVER, &permits[1])); /* takes the other back */
+    on_script(&rli_script_permit_semaphore_release_many, PROXY_CUT_AFTER, 1);
+    assert_status(rlock_permit_semaphore_release_many(semaphore, 2, permits), RLOCK_INVALID);
+    on_script(&rli_script_permit_semaphore_release_many, PROXY_CUT_AFTER, 1);
+    assert_ok(rlock_permit_semaphore_try_release_many(semaphore, 2, permits, &released));
+    cr_assert(released == 0, "%d", released);
+    cr_assert(stand(4, 1));
+    assert_ok(rlock_permit_semaphore_release(semaphore, permits[1].id));
+    assert_permits(5, 0);
+}
+
 /* The first attempt is stuck, the second is granted and given back; then the first one runs. Nobody would
  * ever have released what it takes. */
 Test(permit_doubt, late_acquire_is_undone_after_the_release)
