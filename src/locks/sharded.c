@@ -18,6 +18,8 @@
 
 /* How long it waits for one part before it looks for another. */
 static const rlock_back_off slices = {sizeof slices, 20, 200, 2, 50};
+/* It asks, subscribes, asks again and leaves. */
+#define REQUESTS 4
 
 /* --- asking --- */
 
@@ -64,6 +66,7 @@ typedef struct seeking {
     rli_silent_servers silent; /* in this pass */
     bool patient;              /* this pass asks one part alone, and waits for its answer */
     bool waits;                /* for `busy`, at the end of the pass */
+    int64_t began_ms, took_ms; /* when the latest part was asked; how long the latest refusal took to come */
     int passes, unheard;       /* unheard: those with patience, one after the other, in which nothing answered */
     rlock_status failure;      /* of a part that could not be asked in this pass, and its message; RLOCK_OK: none */
     char why[512];
@@ -124,9 +127,18 @@ static int64_t left_ms(const seeking *self)
     return self->deadline_ms == RLI_NEVER ? RLOCK_FOREVER : self->deadline_ms - rli_now_ms();
 }
 
+/* How long to wait for a part that others hold. Where there is no other, as long as the caller does. Over a slow link a
+ * short wait would end before its requests are answered, and leave them in doubt. */
+static int64_t slice_ms(const seeking *self)
+{
+    int64_t ms = rli_back_off_ms(&slices, self->passes), least_ms = REQUESTS * self->took_ms;
+    return self->on.set->count == 1 ? left_ms(self) : rli_earlier(left_ms(self), ms > least_ms ? ms : least_ms);
+}
+
 static rlock_status begin_asking(seeking *self)
 {
     rli_job job = *self->on.job;
+    self->began_ms = rli_now_ms();
     /* By the time it is asked for, another owner may have that part. Then any other is as good, so it waits for
      * none. */
     job.asks_once = self->held;
@@ -134,7 +146,7 @@ static rlock_status begin_asking(seeking *self)
     job.took = &self->number;
     if (self->held)
         return rli_composite_begin_part(&self->on, self->held, &job);
-    job.wait_ms = self->waits ? rli_earlier(left_ms(self), rli_back_off_ms(&slices, self->passes)) : 0;
+    job.wait_ms = self->waits ? slice_ms(self) : 0;
     if (!self->patient) /* other parts stand in for one whose server is silent */
         job.answer_ms = RLI_COMPOSITE_ANSWER_MS;
     return rli_composite_begin_part(&self->on, part_asked(self), &job);
@@ -185,6 +197,7 @@ static bool may_be_replaced(rlock_status status)
 static void note(seeking *self, rlock_status status)
 {
     if (status == RLOCK_TIMEOUT && !self->waits) {
+        self->took_ms = rli_now_ms() - self->began_ms;
         self->refused++;
         self->busy = part_asked(self);
     }
@@ -273,6 +286,7 @@ static rli_machine *begin_acquiring(rlock *handle, const rli_job *job, rli_opera
     self->deadline_ms = rli_after_ms(job->wait_ms);
     self->held = rli_shard_held(self->on.set, rli_composite_owner(&self->on), &number);
     self->passes = self->unheard = 0;
+    self->took_ms = 0;
     self->patient = self->on.set->count == 1;
     begin_pass(self);
     return &self->on.base;
