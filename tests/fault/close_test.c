@@ -703,16 +703,32 @@ TimedTest(closing, gives_back_permits_when_the_server_is_back)
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
 }
 
-/* The server is a replica for that long, as in a failover behind an address that stays. */
-static void close_while_replica(rlock_client *client, int64_t ms)
+/* The server takes no writes for that long. */
+static void close_while(rlock_client *client, void (*begins)(server *of), void (*ends)(server *of), int64_t ms)
 {
     actor *closer = actor_start();
-    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    begins(stage.server);
     actor_begin(closer, close_it, client);
     pass_ms(ms);
-    freeReplyObject(server_command(stage.server, "REPLICAOF NO ONE"));
+    ends(stage.server);
     assert_ok(actor_finish(closer, 5000));
     actor_end(closer);
+}
+
+static void become_replica(server *of)
+{
+    freeReplyObject(server_command(of, "REPLICAOF 127.0.0.1 1"));
+}
+
+static void become_master(server *of)
+{
+    freeReplyObject(server_command(of, "REPLICAOF NO ONE"));
+}
+
+/* As in a failover behind an address that stays. */
+static void close_while_replica(rlock_client *client, int64_t ms)
+{
+    close_while(client, become_replica, become_master, ms);
 }
 
 TimedTest(closing, gives_back_when_the_server_is_a_master_again)
@@ -731,18 +747,11 @@ TimedTest(closing, gives_back_permits_when_the_server_is_a_master_again)
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
 }
 
-/* Its disk is full for that long. */
 TimedTest(closing, gives_back_permits_when_the_server_can_save_again)
 {
     rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
-    actor *closer = actor_start();
     leave_permit_in_doubt(client);
-    disk_spoil(stage.server);
-    actor_begin(closer, close_it, client);
-    pass_ms(200);
-    disk_mend(stage.server);
-    assert_ok(actor_finish(closer, 5000));
-    actor_end(closer);
+    close_while(client, disk_spoil, disk_mend, 200);
     cr_assert(server_integer(stage.server, "GET " NAME) == 5, "a permit is gone");
 }
 
@@ -752,22 +761,17 @@ TimedTest(closing, repeats_a_refused_release_when_the_server_is_a_master_again)
     rlock_client *client = scene_client("timeout=2000&retryAttempts=0");
     rlock *lock = lock_of(client, NAME);
     assert_ok(rlock_lock(lock));
-    freeReplyObject(server_command(stage.server, "REPLICAOF 127.0.0.1 1"));
+    become_replica(stage.server);
     assert_status(rlock_unlock(lock), RLOCK_SERVER);
     close_while_replica(client, 650);
     assert_no_keys();
-}
-
-static rlock_status lock_it(void *lock)
-{
-    return rlock_lock(lock);
 }
 
 /* The hold of a thread that has ended may stand until its lease ends; nothing is given back before. */
 TimedTest(closing_watchdog, does_not_wait_for_what_it_may_not_release_yet)
 {
     actor *owner = actor_start();
-    actor_begin(owner, lock_it, lock_of(scene.client, NAME));
+    actor_begin_lock(owner, lock_of(scene.client, NAME));
     assert_ok(actor_finish(owner, 5000));
     actor_end(owner);
     pass_ms(1200); /* a renewal was due: the watchdog has seen that the thread is gone */
@@ -778,7 +782,7 @@ TimedTest(closing_watchdog, releases_what_it_may_release_within_its_second)
 {
     actor *owner = actor_start();
     int64_t since_ms = now_ms();
-    actor_begin(owner, lock_it, lock_of(scene.client, NAME));
+    actor_begin_lock(owner, lock_of(scene.client, NAME));
     assert_ok(actor_finish(owner, 5000));
     actor_end(owner);
     pass_ms(since_ms + 2250 - now_ms()); /* of three seconds */

@@ -137,7 +137,7 @@ Test(posted, is_left_alone_while_its_answer_is_on_its_way)
     assert_told(&own, RLI_ANSWERED);
 }
 
-/* Who closes reads the answers to requests whose callers have given up, however many posted ones came before. */
+/* Close reads the answers to requests whose callers have given up, also after posted requests were answered. */
 Test(posted, counts_for_no_request_whose_caller_has_given_up)
 {
     static post own;

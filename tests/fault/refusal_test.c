@@ -133,11 +133,6 @@ Test(refusal, of_writes_for_a_while_leaves_nothing_behind)
     assert_no_keys();
 }
 
-static rlock_status lock_it(void *lock)
-{
-    return rlock_lock(lock);
-}
-
 /* The client connects anew after READONLY: also who is connecting just then. That is no failure of this call. */
 TimedTest(refusal, by_a_replica_costs_no_attempt_of_a_call_that_is_connecting)
 {
@@ -148,7 +143,7 @@ TimedTest(refusal, by_a_replica_costs_no_attempt_of_a_call_that_is_connecting)
     pass_ms(200); /* a call sees at once that a connection unused for so long was closed */
     int rule = proxy_add(scene.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = "INFO", .times = 1});
     proxy_cut(scene.proxy);
-    actor_begin(caller, lock_it, lock);
+    actor_begin_lock(caller, lock);
     cr_assert(proxy_await(scene.proxy, rule, PROXY_ACTED, 1, 5000));
     assert_status(rlock_lock(another), RLOCK_SERVER);
     assert_status(actor_finish(caller, 5000), RLOCK_SERVER);
