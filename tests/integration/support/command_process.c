@@ -23,7 +23,7 @@ struct command {
     bool ended;
     int input;    /* our end of its stdin; -1: closed */
     int out, err; /* memory files: they take any amount without a reader */
-    char *text;   /* what command_out or command_err gave last */
+    char *out_text, *err_text; /* what command_out and command_err gave last */
 };
 
 static const char *binary(void)
@@ -111,7 +111,8 @@ void command_free(command *c)
     command_close_input(c);
     close(c->out);
     close(c->err);
-    free(c->text);
+    free(c->out_text);
+    free(c->err_text);
     free(c);
 }
 
@@ -154,28 +155,28 @@ void command_close_input(command *c)
     c->input = -1;
 }
 
-static const char *text_of(command *c, int fd)
+static const char *read_again(char **text, int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);
-    free(c->text);
-    c->text = calloc(1, (size_t)size + 1);
-    cr_assert(c->text && pread(fd, c->text, (size_t)size, 0) == size);
-    return c->text;
+    free(*text);
+    *text = calloc(1, (size_t)size + 1);
+    cr_assert(*text && pread(fd, *text, (size_t)size, 0) == size);
+    return *text;
 }
 
 const char *command_out(command *c)
 {
-    return text_of(c, c->out);
+    return read_again(&c->out_text, c->out);
 }
 
 const char *command_err(command *c)
 {
-    return text_of(c, c->err);
+    return read_again(&c->err_text, c->err);
 }
 
-static bool wait_for_text(command *c, int fd, const char *text, int64_t ms)
+static bool wait_for_text(command *c, const char *(*said)(command *), const char *text, int64_t ms)
 {
-    for (int64_t end = limit_end_ms(ms); !strstr(text_of(c, fd), text);) {
+    for (int64_t end = limit_end_ms(ms); !strstr(said(c), text);) {
         if (now_ms() >= end)
             return false;
         usleep(1000);
@@ -185,12 +186,12 @@ static bool wait_for_text(command *c, int fd, const char *text, int64_t ms)
 
 bool command_says(command *c, const char *text, int64_t ms)
 {
-    return wait_for_text(c, c->out, text, ms);
+    return wait_for_text(c, command_out, text, ms);
 }
 
 bool command_complains(command *c, const char *text, int64_t ms)
 {
-    return wait_for_text(c, c->err, text, ms);
+    return wait_for_text(c, command_err, text, ms);
 }
 
 long command_number(command *c, const char *text, int64_t ms)

@@ -36,7 +36,7 @@ void command_signal(command *command, int number);
 void command_write(command *command, const char *text);
 void command_close_input(command *command);
 
-/* What it has written so far; valid until the next call. */
+/* What it has written so far; valid until the next call of the same function. */
 const char *command_out(command *command);
 const char *command_err(command *command);
 /* Waits until its output, or errors, have `text` in them. */
