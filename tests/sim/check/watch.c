@@ -176,6 +176,22 @@ static void check_waiter_for_parts(int resource, const worker *one)
                 thread_title(one->thread), whole->name, run_of->objects[resource].name, (world_now_ns() - from_ns) / MS);
 }
 
+/* When a full server last left an actor without a connection for commands. */
+static int64_t turned_away_ns[PLAN_THREADS];
+
+static void look_who_is_turned_away(void)
+{
+    for (int i = 0; i < actors_count(); i++) {
+        if (!run_is_healed() && !actor_number(i)->command_id)
+            turned_away_ns[i] = world_now_ns();
+    }
+}
+
+static bool was_turned_away(int index, int resource)
+{
+    return world_now_ns() - turned_away_ns[index] < bound_ms(resource) * MS;
+}
+
 /* Redisson's waiters sleep until the time to live ends, where nobody tells them of the end: unlocking a spin lock does not,
  * and in a fair queue a place that was left behind is before theirs. */
 static bool may_sleep_on(int resource)
@@ -201,7 +217,8 @@ static void check_waiters(int resource)
         return;
     for (int i = 0; i < actors_count() && !may_sleep_on(resource); i++) {
         const actor *one = actor_number(i);
-        check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
+        if (!was_turned_away(i, resource))
+            check_waiter(resource, one->thread, one->waits_for, one->waits_since_ns);
     }
     for (int i = 0; i < run_worker_count(); i++) {
         const worker *one = run_worker(i);
@@ -355,6 +372,7 @@ static void look(void *again)
     seen now = {0};
     if (!run_is_healed())
         healed_ns = world_now_ns();
+    look_who_is_turned_away();
     servers_each_key(look_at_key, &now);
     wire_look_at_holds();
     for (int i = 0; i < run_of->object_count; i++) {
