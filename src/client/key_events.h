@@ -16,7 +16,7 @@
 struct rlock_client;
 
 typedef struct rli_key_events {
-    pthread_mutex_t mutex; /* guards the rest. A subscriber's, a node's or the topology's mutex may be taken under it */
+    pthread_mutex_t mutex; /* guards the rest. The topology's, a subscriber's or a list's mutex may be taken under it */
     pthread_cond_t changed; /* a listener was confirmed or refused, a call has ended, or all ends; CLOCK_MONOTONIC */
     rlock_listener *first;
     pthread_t thread; /* started by the first listener */

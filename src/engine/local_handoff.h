@@ -1,7 +1,7 @@
 /* Local handoff: a last release that sends nothing to the server and keeps the hold for a waiter of this process.
  *
  * Only with the setting localHandOver. A thread that runs may take the kept hold before the waiter that was
- * notified of it has woken up; a waiter that came too late once is served next. After LOCAL_MAX turns or LOCAL_MS,
+ * notified of it has woken up; a waiter that came too late once is served next. After LOCAL_MAX handoffs or LOCAL_MS,
  * the hold goes back to the server, where waiters of other processes may be. Every function here expects the
  * engine's mutex to be held. */
 /* SPDX-License-Identifier: Apache-2.0 */

@@ -336,7 +336,7 @@ void rli_session_add_hold(rli_engine *engine, rli_session *session, int64_t sent
         rli_session_schedule(engine, session, sent_ms);
 }
 
-/* An offer that was taken without a request is extended after this time. Few turns in a contest last longer, and a
+/* An offer that was taken without a request is extended after this time. In a contest few holds last longer, and a
  * thread that is stopped loses the offer sooner than a lease. */
 #define OFFER_MS 50
 

@@ -10,7 +10,7 @@
 #define QUIET_MS 10
 
 /* After this many handoffs, or this much time, within one process, the release script checks for waiters elsewhere;
- * sooner where others listen and took their last turn: they hear of a free lock and only then ask, so they miss
+ * sooner where others listen and took the lock last time: they hear of a free lock and only then ask, so they miss
  * some. */
 #define HANDED_MOST               16
 #define HANDED_MOST_BESIDE_OTHERS 10
@@ -24,12 +24,12 @@
 /* How long others get from the message to their request. */
 #define YIELD_MS 5
 
-/* Somebody may listen who never wants the lock. So after this many joined yields in a row without a turn of others,
- * only every 2nd, 4th… is joined, at last every 64th. */
+/* Somebody may listen who never wants the lock. So after this many joined yields in a row in which others did not take
+ * it, only every 2nd, 4th… is joined, at last every 64th. */
 #define MISSED_FEW  3
 #define MISSED_MOST (MISSED_FEW + 6)
 
-/* How long the waiter that was told has for that, and others for their turns. */
+/* How long the waiter that was told has for that, and others to take the lock. */
 #define LOOKS_MS 50
 
 void rli_yield_begin(rli_yield *yield, rli_missed *missed)

@@ -78,8 +78,8 @@ bool rli_yield_end_streak(rli_yield *yield, bool spins);
 /* Begins a yield: call it before a request that may free the lock for others. Local waiters do not ask for a
  * moment, or until one of the others has had the lock. */
 void rli_yield_to_others(rli_yield *yield);
-/* A release by another process began a yield, and said so: joins in, unless the others take no turns. Returns whether
- * there is a yield now. */
+/* A release by another process began a yield, and said so: joins in, unless the others never take the lock. Returns
+ * whether there is a yield now. */
 bool rli_yield_join(rli_yield *yield);
 /* One of the others has the lock, however late it took that. */
 void rli_yield_note_turn(rli_yield *yield);

@@ -53,7 +53,7 @@ bool rli_receive_timeout_call(rli_receive_timeout *receive_timeout)
         return true;
     pthread_mutex_lock(&receive_timeout->mutex);
     if (!receive_timeout->running && !receive_timeout->stopping)
-        receive_timeout->running = rli_thread_start(&receive_timeout->thread, "rlock-guard", run, receive_timeout) ==
+        receive_timeout->running = rli_thread_start(&receive_timeout->thread, "rlock-timeout", run, receive_timeout) ==
                                    RLOCK_OK;
     atomic_store(&receive_timeout->asleep, !receive_timeout->running);
     pthread_cond_signal(&receive_timeout->called);
