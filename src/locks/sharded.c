@@ -128,10 +128,12 @@ static int64_t left_ms(const seeking *self)
 }
 
 /* How long to wait for a part that others hold. Where there is no other, as long as the caller does. Over a slow link a
- * short wait would end before its requests are answered, and leave them in doubt. */
+ * short wait would end before its requests are answered, and leave them in doubt. A refusal that took longer than parts
+ * are given was heard with patience, as those of the wait will be; or something stood still, which is over. */
 static int64_t slice_ms(const seeking *self)
 {
-    int64_t ms = rli_back_off_ms(&slices, self->passes), least_ms = REQUESTS * self->took_ms;
+    int64_t ms = rli_back_off_ms(&slices, self->passes);
+    int64_t least_ms = REQUESTS * rli_earlier(self->took_ms, RLI_COMPOSITE_ANSWER_MS);
     return self->on.set->count == 1 ? left_ms(self) : rli_earlier(left_ms(self), ms > least_ms ? ms : least_ms);
 }
 

@@ -392,3 +392,24 @@ Test(sharded_fault, unlock_without_memory_leaves_the_hold_by_name)
     }
     assert_ok(rlock_unlock(part));
 }
+
+/* The server stands still for a moment, as during a fork: one refusal comes late. Another part becomes free afterwards. */
+TimedTest(sharded_fault, does_not_wait_long_for_one_part_after_a_server_that_stood_still)
+{
+    rlock_client *patient = scene_client("timeout=5000");
+    rlock *lock = sharded_of(patient, MANY), *theirs = sharded_of(stage.other, MANY);
+    for (int i = 0; i < MANY; i++)
+        assert_ok(rlock_try_lock(owned_by(theirs, i), 0, 600000));
+    actor *taker = actor_start();
+    server_freeze(stage.server);
+    actor_begin_try(taker, lock, 60000, 60000);
+    pass_ms(4000);
+    server_thaw(stage.server);
+    pass_ms(500);
+    int64_t free_ms = now_ms();
+    assert_ok(rlock_unlock(owned_by(theirs, 0)));
+    assert_ok(actor_finish(taker, 60000));
+    cr_assert(now_ms() - free_ms <= at_most_ms(1000), "a part was free for %lld ms", (long long)(now_ms() - free_ms));
+    assert_ok(actor_unlock(taker, lock));
+    actor_end(taker);
+}
