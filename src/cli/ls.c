@@ -115,14 +115,43 @@ typedef struct ls_options {
     bool all, long_form, json;
 } ls_options;
 
+/* What could not be shown, since the user may not read all of its keys. */
+typedef struct unread {
+    size_t count;
+    const char *first;
+} unread;
+
+static void note_unread(unread *passed_over, const char *name)
+{
+    if (passed_over->count++ == 0)
+        passed_over->first = name;
+}
+
+/* A user who may read no more than his own locks need not care: no failure. */
+static void tell_unread(const unread *passed_over)
+{
+    char first[SHOWN_SIZE + 2];
+    if (passed_over->count > 0)
+        complain("names with keys that the user may not read are not shown: %zu; rlock inspect %s says more of the first",
+                 passed_over->count, typed_name(passed_over->first, first));
+}
+
+static bool last_error_says(const char *words)
+{
+    return strstr(rlock_last_error(), words);
+}
+
 /* Shows one, unless it was freed, or turned out to be something else. */
-static rlock_status show(rlock_client *client, const char *name, const ls_options *options)
+static rlock_status show(rlock_client *client, const char *name, const ls_options *options, unread *passed_over)
 {
     rlock_inspection *found;
     rlock_status status = rlock_inspect(client, name, &found);
-    if (status == RLOCK_SERVER &&
-        (strstr(rlock_last_error(), "WRONGTYPE") || strstr(rlock_last_error(), "it is not a lock")))
+    if (status == RLOCK_SERVER && (last_error_says("WRONGTYPE") || last_error_says("it is not a lock")))
         return RLOCK_OK;
+    if (status == RLOCK_SERVER && last_error_says("allow the ACL user all keys")) {
+        note_unread(passed_over, name);
+        return RLOCK_OK;
+    }
     if (status != RLOCK_OK)
         return status;
     if (found->holder_count == 0 && !found->has_permits) {
@@ -143,6 +172,7 @@ static rlock_status show(rlock_client *client, const char *name, const ls_option
 static rlock_status list(rlock_client *client, const char *pattern, const ls_options *options)
 {
     names found = {0};
+    unread passed_over = {0};
     rlock_status status = rlock_find(client, pattern, RLOCK_FIND_LOCKS, add, &found);
     if (status == RLOCK_OK && options->all && !found.no_memory)
         status = rlock_find(client, pattern, RLOCK_FIND_STRINGS, add, &found);
@@ -155,10 +185,11 @@ static rlock_status list(rlock_client *client, const char *pattern, const ls_opt
         qsort(found.all, found.count, sizeof *found.all, compare);
     for (size_t i = 0; status == RLOCK_OK && i < found.count; i++) {
         if (i == 0 || strcmp(found.all[i], found.all[i - 1]) != 0)
-            status = show(client, found.all[i], options);
+            status = show(client, found.all[i], options, &passed_over);
     }
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
+    tell_unread(&passed_over);
     names_free(&found);
     return status;
 }

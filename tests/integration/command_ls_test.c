@@ -225,3 +225,33 @@ Test(command_ls, passes_over_what_the_user_may_not_read)
     cr_assert(!strstr(found.out, "other"), "%s", found.out);
     outcome_free(&found);
 }
+
+/* Strings are found without a look at them, so that the look which follows is refused. */
+Test(command_ls, of_all_passes_over_strings_that_the_user_may_not_read)
+{
+    char url[256];
+    foreign_hold("app:order", 60000);
+    say("SET secret:number 5");
+    say("ACL SETUSER bob on >secret ~*app:* +@all");
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("ls", "--all"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_in(found.out, "  app:order\n");
+    cr_assert(!strstr(found.out, "secret"), "%s", found.out);
+    outcome_free(&found);
+}
+
+/* The user may read the lock, and not the keys beside it. */
+Test(command_ls, passes_over_locks_whose_other_keys_the_user_may_not_read)
+{
+    char url[256];
+    foreign_hold("app:order", 60000);
+    foreign_hold("other", 60000);
+    say("ACL SETUSER bob on >secret ~*app:* ~other +@all");
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("ls"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_in(found.out, "  app:order\n");
+    assert_in(found.err, "names with keys that the user may not read are not shown: 1; rlock inspect other says more of the first");
+    outcome_free(&found);
+}
