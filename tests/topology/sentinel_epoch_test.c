@@ -12,7 +12,7 @@
 #define SOON_MS 30000
 
 /* A sentinel's notes: what it says, and that it was asked. It names the other sentinel when it is asked for others. */
-enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF, LEARNS_AT, IS_SLOW, TAKES_TIME };
+enum { EPOCH, MASTER_PORT, OTHER_PORT, ASKED, IS_SILENT, LEARNS_OF, LEARNS_AT, IS_SLOW, TAKES_TIME, HAS_QUORUM };
 /* A master's notes. */
 enum { SCRIPTS, IS_DEMOTED };
 
@@ -91,7 +91,8 @@ static bool watch(impostor_peer *peer, const char *request)
     if (strstr(request, "SENTINELS"))
         return say_other(peer);
     if (strstr(request, "CKQUORUM"))
-        return impostor_say(peer, "-NOQUORUM 1 usable Sentinels.\r\n");
+        return impostor_say(peer, impostor_noted(peer->of, HAS_QUORUM) ? "+OK 2 usable Sentinels.\r\n"
+                                                                       : "-NOQUORUM 1 usable Sentinels.\r\n");
     if (strstr(request, "MASTER")) {
         bool said = say_epoch(peer);
         learn(peer->of); /* before it is asked for the address */
@@ -353,4 +354,32 @@ Test(sentinel_epoch, of_two_masters_follows_most_of_the_sentinels)
         assert_ok(rlock_try_lock(lock_of(client, name), 0, SOON_MS));
         cr_assert(i < 1000, "it stays with the former master");
     }
+}
+
+/* One that has missed the failover is heard for a moment; then nobody is for longer than the watchdog timeout; then it is
+ * heard again, before those that know better. */
+Test(sentinel_epoch, of_an_earlier_failover_is_not_believed_at_once_after_a_silence_of_all)
+{
+    start_all();
+    third = impostor_start(watch, NULL);
+    set_up(late, 5, master, early);
+    set_up(early, 4, former, third);
+    set_up(third, 5, master, late);
+    impostor_note(early, HAS_QUORUM, 1);
+    rlock_client *client = client_at("redis-sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d?masterName=m&" SPRY
+                                     "&scanInterval=50&lockWatchdogTimeout=8000",
+                                     impostor_port(late), impostor_port(early), impostor_port(third));
+    assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
+    cr_assert(impostor_noted(master, SCRIPTS) == 1);
+    impostor_note(late, IS_SILENT, 1);
+    impostor_note(third, IS_SILENT, 1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 3, SOON_MS), "the client does not ask it");
+    impostor_note(early, IS_SILENT, 1);
+    assert_goes_on(client);
+    pass_ms(9000);
+    impostor_note(early, IS_SILENT, -1);
+    cr_assert(impostor_await(early, ASKED, impostor_noted(early, ASKED) + 3, SOON_MS), "the client does not ask it");
+    pass_ms(300);
+    assert_ok(rlock_try_lock(lock_of(client, "third"), 0, SOON_MS));
+    cr_assert(impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
 }

@@ -396,12 +396,13 @@ static bool is_doubtful(rli_topology *topology, rli_operation *op, const survey 
 {
     bool former = elected->epoch < topology->epoch;
     int votes = former ? found->answered : found->votes[elected - found->said];
-    if (former && 2 * votes > found->known)
-        return !rli_topology_lasts(topology, &topology->former_since_ms, FORMER_MS);
-    topology->former_since_ms = 0;
-    if (elected->epoch > topology->epoch || (!former && (names_present(topology, elected) || 2 * votes > found->known)))
+    bool most = 2 * votes > found->known;
+    if (elected->epoch > topology->epoch || (!former && (names_present(topology, elected) || most)))
         return false;
-    return !rli_topology_disbelieved_for_long(topology) || !has_quorum(topology, op, elected->by);
+    bool for_long = rli_topology_disbelieved_for_long(topology);
+    if (former && most)
+        return !rli_topology_lasts(topology, &topology->former, FORMER_MS);
+    return !for_long || !has_quorum(topology, op, elected->by);
 }
 
 static rlock_status doubt(const rli_topology *topology, const saying *elected)
@@ -428,11 +429,9 @@ static rlock_status look(rli_topology *topology, rli_operation *op)
         ask_those(topology, op, false, &found);
     if (found.answered == 0)
         ask_those(topology, op, true, &found);
-    if (found.answered == 0) {
-        topology->former_since_ms = 0;
+    if (found.answered == 0)
         return rli_fail(found.trouble, found.trouble == RLOCK_UNAVAILABLE ? "none of the sentinels answers: %s" : "%s",
                         found.why);
-    }
     const saying *elected = elect(topology, &found);
     if (is_doubtful(topology, op, &found, elected))
         return doubt(topology, elected);

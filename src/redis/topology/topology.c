@@ -278,9 +278,9 @@ static rlock_status look(rli_topology *topology)
     topology->looks++;
     status = topology->discovery->look(topology, &op);
     topology->cut_short = rli_topology_ended_by_news(&op);
-    if (status == RLOCK_OK)
-        topology->disbelieved_since_ms = 0;
-    else
+    if (!topology->cut_short)
+        topology->whole_look = topology->looks;
+    if (status != RLOCK_OK)
         note_trouble(topology);
     note_patience(topology, status);
     rli_topology_announce(topology);
@@ -291,11 +291,12 @@ static rlock_status look(rli_topology *topology)
     return status;
 }
 
-bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t long_ms)
+bool rli_topology_lasts(const rli_topology *topology, rli_lasting *lasting, int64_t long_ms)
 {
-    if (!*since_ms)
-        *since_ms = rli_now_ms();
-    return topology->looked_ms - *since_ms >= long_ms;
+    if (!lasting->since_ms || lasting->look < topology->whole_look)
+        lasting->since_ms = rli_now_ms();
+    lasting->look = topology->looks;
+    return topology->looked_ms - lasting->since_ms >= long_ms;
 }
 
 /* --- the thread --- */

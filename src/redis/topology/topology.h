@@ -36,6 +36,12 @@ typedef struct rli_discovery {
 extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_discovery_cluster,
     rli_discovery_replicated;
 
+/* Something that is so in each round of late. */
+typedef struct rli_lasting {
+    int64_t since_ms; /* 0: it never was */
+    unsigned look;    /* number of the last round in which it was */
+} rli_lasting;
+
 struct rli_topology {
     rli_gate *gate; /* the client's */
     rli_ear *ear;
@@ -63,14 +69,13 @@ struct rli_topology {
 
     /* Used only by the discovery. */
     unsigned looks;               /* number of the present round */
+    unsigned whole_look;          /* number of the last one before it that no news ended */
     int64_t looked_ms, pinged_ms; /* when the last round and the last pings began */
     bool troubled;                /* the present round was started because something is wrong */
     /* the highest that any server knew: a server with a lower one is cut off from the others */
     uint64_t epoch;
-    /* since when all answers have come from servers that are not believed; 0: others do answer */
-    int64_t disbelieved_since_ms;
-    /* sentinel.c: since when most sentinels have named a former master, in each round; 0: not in the last one */
-    int64_t former_since_ms;
+    rli_lasting disbelieved; /* all answers come from servers that are not believed */
+    rli_lasting former;      /* sentinel.c: most sentinels name a former master */
     /* sentinel.c: where the master is that was followed last, as sentinels say it; port 0: none was */
     char master_host[RLI_SENTINEL_HOST];
     int master_port;
@@ -176,15 +181,15 @@ bool rli_topology_is_mute(const rli_node *node);
  * answers do so each time: RLOCK_UNAVAILABLE. */
 #define RLI_TOPOLOGY_ASKED_MOST 4
 rlock_status rli_topology_keeps_changing(const rli_node *node);
-/* Called in each round in which something is so. Sets *since_ms when it is 0, and returns whether it had been so for
- * that long when the round began: if answers are slow, or the process was stopped, they are older than the round's
+/* Called in each round in which something is so. Returns whether it had been so, in each round that no news ended, for
+ * that long when this one began: if answers are slow, or the process was stopped, they are older than the round's
  * end. */
-bool rli_topology_lasts(const rli_topology *topology, int64_t *since_ms, int64_t long_ms);
+bool rli_topology_lasts(const rli_topology *topology, rli_lasting *lasting, int64_t long_ms);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
 static inline bool rli_topology_disbelieved_for_long(rli_topology *topology)
 {
-    return rli_topology_lasts(topology, &topology->disbelieved_since_ms, topology->settings->watchdog_timeout_ms);
+    return rli_topology_lasts(topology, &topology->disbelieved, topology->settings->watchdog_timeout_ms);
 }
 /* Asks a node whether it is a master, and notes how many online replicas it has. */
 rlock_status rli_topology_ask_role(rli_topology *topology, rli_operation *op, rli_node *node, bool *master);
