@@ -168,8 +168,8 @@ RLOCK_API rlock *rlock_get_red_lock_with(rlock *const *locks, size_t n, const rl
  * which is a reentrant lock of the name NAME:0, NAME:1 and so on. In a cluster the parts spread over the masters,
  * unless NAME has a hash tag in braces. All programs must use the same number of parts.
  * An acquire takes any part that is free; they are asked in random order. When none is free it waits for one of them,
- * for 10 to 200 ms, or for as long as four requests take if that is longer, and then looks at all again. An owner that
- * holds a part takes the same one again.
+ * for 10 to 200 ms, or for as long as four requests take if that is longer (1 s at most), and then looks at all again.
+ * An owner that holds a part takes the same one again.
  * Differences from what is said below for all locks:
  * rlock_unlock, rlock_is_held, rlock_get_hold_count, rlock_valid_for: of the part that this owner holds by the sharded
  * lock. What it holds by the part's name is not counted, and not given back.
