@@ -158,6 +158,7 @@ void rli_entry_unref(rli_engine *engine, rli_entry *entry)
     rli_table_remove(&engine->entries, &entry->link);
     if (entry->grouped) {
         RLI_LIST_REMOVE(engine->groups, group_of(entry));
+        engine->group_queues -= entry->queues != NULL;
         rli_values_unref(group_of(entry)->values);
     }
     free(entry->queues);
@@ -166,7 +167,9 @@ void rli_entry_unref(rli_engine *engine, rli_entry *entry)
 
 bool rli_entry_open_queues(rli_engine *engine, rli_entry *entry)
 {
-    if (!entry->queues && (entry->queues = calloc(1, sizeof *entry->queues)))
-        rli_yield_begin(&entry->queues->yield, &engine->missed[rli_entry_hash(&entry->link) % RLI_MISSED_SLOTS]);
-    return entry->queues;
+    if (entry->queues || !(entry->queues = calloc(1, sizeof *entry->queues)))
+        return entry->queues;
+    engine->group_queues += entry->grouped;
+    rli_yield_begin(&entry->queues->yield, &engine->missed[rli_entry_hash(&entry->link) % RLI_MISSED_SLOTS]);
+    return true;
 }

@@ -449,7 +449,7 @@ void rli_session_declare_lost(rli_engine *engine, rli_session *session, rlock_lo
     if (session->entry->queues)
         rli_yield_drop_holder(&session->entry->queues->yield, session);
     if (reason == RLOCK_LOST_GONE)
-        rli_queue_let_leaders_ask(session->entry);
+        rli_queue_let_leaders_ask(engine, session->entry);
     session->reported_count = session->count;
     session->next_lost = NULL;
     if (engine->last_lost)

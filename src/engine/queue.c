@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,12 +106,22 @@ void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
     }
 }
 
-void rli_queue_let_leaders_ask(rli_entry *entry)
+static void let_leaders_ask(void *unused, rli_entry *entry)
 {
+    (void)unused;
     for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
         if (entry->queues->of[i].first)
             let_ask(entry->queues->of[i].first);
     }
+}
+
+void rli_queue_let_leaders_ask(const rli_engine *engine, rli_entry *entry)
+{
+    /* With many holds of groups and no waiter, as after FLUSHALL, nobody is looked for. */
+    if (engine->group_queues > 0)
+        rli_entry_each_meeting(engine, entry, let_leaders_ask, NULL);
+    else
+        let_leaders_ask(NULL, entry);
 }
 
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)

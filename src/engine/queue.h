@@ -54,9 +54,10 @@ void rli_queue_let_one_listen(rli_entry *entry, const rli_session *session);
  * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
  * them would prompt each other for ever. */
 void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied);
-/* Lets the queue leaders ask, because the server no longer has a hold of this client: nobody tells waiters when a key
- * is deleted, and what they were told of its time to live is no longer true. */
-void rli_queue_let_leaders_ask(rli_entry *entry);
+/* Lets the queue leaders ask, of a group lock also those for other values that share one with it, because the server no
+ * longer has a hold of this client: nobody tells waiters when a key is deleted, and what they were told of its time to
+ * live is no longer true. */
+void rli_queue_let_leaders_ask(const struct rli_engine *engine, rli_entry *entry);
 /* Ends the waits that began before `failed_ms`, since when the queue leader has found the server out of reach.
  * `message` is copied. */
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message);

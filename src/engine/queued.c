@@ -30,7 +30,7 @@ static int64_t renew_answer(rli_attempt *attempt)
     if (rli_now_ms() < old_ms)
         return old_ms;
     waiter->has_asked = true;
-    rli_queue_let_leaders_ask(attempt->entry);
+    rli_queue_let_leaders_ask(attempt->engine, attempt->entry);
     return RLI_NEVER;
 }
 

@@ -107,7 +107,7 @@ static rlock_status judge_last(rli_releasing *release)
      * ended otherwise, since its deadline has not passed and the server has not restarted. */
     if (call->unanswered && call->same_run && rli_now_ms() < session->deadline_ms)
         return RLOCK_OK;
-    rli_queue_let_leaders_ask(session->entry);
+    rli_queue_let_leaders_ask(release->engine, session->entry);
     rli_session_not_found(release->engine, session);
     return lost(release->names);
 }
@@ -172,7 +172,7 @@ static rlock_status release_one(rli_releasing *release, rlock_status status)
     /* The outer holds may have ended before this one did. Their own unlocks report that. */
     if (!is_open || released == RLI_NOT_HELD) {
         /* what they were told is out of date, if only because of this request */
-        rli_queue_let_leaders_ask(session->entry);
+        rli_queue_let_leaders_ask(release->engine, session->entry);
         return was_inner(call, released, release->stands_ms) ? RLOCK_OK : lost(release->names);
     }
     if (session->kind->sharing != RLI_READING)
