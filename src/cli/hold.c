@@ -47,7 +47,8 @@ void hold_close(cli_hold *self)
 
 bool hold_exists(const rlock_inspection *found)
 {
-    return found->ttl_ms != RLOCK_NOT_THERE || found->has_permits;
+    bool is_elsewhere = strcmp(found->kind, "signal") == 0; /* under "lock:NAME", beside which NAME is free */
+    return found->has_permits || (found->ttl_ms != RLOCK_NOT_THERE && !is_elsewhere);
 }
 
 rlock_status hold_set_permits(cli_hold *self, int permits)

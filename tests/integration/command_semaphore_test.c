@@ -149,6 +149,16 @@ Test(command_semaphore, a_wait_makes_the_semaphore_anew_where_it_may)
     assert_made_anew("permit");
 }
 
+/* The lock stands under another name. */
+Test(command_semaphore, is_not_there_though_a_signal_list_lock_of_its_name_is)
+{
+    freeReplyObject(server_command(stage.server, "SET lock:" NAME " x"));
+    command *c = start(COMMAND(SEMAPHORE, NAME, "--", "echo", "ran"));
+    int status = command_wait(c, SOON_MS);
+    cr_assert(status == 76, "%d %s", status, command_err(c));
+    command_free(c);
+}
+
 /* Its permits ended with it. */
 Test(command_semaphore, a_semaphore_that_is_gone_is_not_made_anew)
 {
