@@ -57,6 +57,14 @@ static int not_there(const cli_hold *hold)
     return EXIT_REFUSED;
 }
 
+static int was_deleted(const cli_hold *hold)
+{
+    complain("the semaphore \"%s\" was deleted during the wait; once no command runs under it any more, --set-permits N "
+             "creates it anew",
+             hold->shown);
+    return EXIT_REFUSED;
+}
+
 /* Checks that the semaphore exists, or creates it with set_permits if that is not 0. Returns EXIT_DONE; otherwise the
  * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody
  * creates would not end. */
@@ -164,8 +172,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
         complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
-    if (status == RLOCK_CANCELLED) /* since it was deleted meanwhile (cli/waiting.h) */
-        return not_there(hold);
+    if (status == RLOCK_CANCELLED) /* since it was deleted (cli/waiting.h) */
+        return was_deleted(hold);
     if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
         return EXIT_REFUSED;
     if (status != RLOCK_TIMEOUT || !options->quiet)

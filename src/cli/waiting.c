@@ -91,13 +91,17 @@ static void say_refusal(cli_waiting *self, char *told, size_t size)
     snprintf(told, size, "%s", now);
 }
 
-/* Permits of a semaphore that was deleted, as by FLUSHALL, do not come back. */
+/* Permits of a semaphore that was deleted, as by FLUSHALL, do not come back. One whose permits have ids can be created
+ * anew: those of the old one are not there. To another, whoever still runs would give back permits that it never had.
+ * Somebody may be about to create it, so the wait ends only when it is missing twice. */
 static void mend(cli_waiting *self)
 {
-    if (!self->options->set_permits)
+    if (self->hold->leased && self->options->set_permits) {
+        if (hold_set_permits(self->hold, self->options->set_permits) == RLOCK_OK && self->tells)
+            say(self, "it was deleted, and is created anew");
+    } else if (self->was_gone) {
         rlock_cancel_fire(self->cancel);
-    else if (hold_set_permits(self->hold, self->options->set_permits) == RLOCK_OK && self->tells)
-        say(self, "it was deleted, and is created anew");
+    }
 }
 
 /* Asks, and says what is new. `told`: what the last message was about. That no server answers is not told: the wait
@@ -115,6 +119,7 @@ static void look(cli_waiting *self, char *told, size_t size)
     bool gone = !self->hold->lock && !hold_exists(found);
     if (gone)
         mend(self);
+    self->was_gone = gone;
     identify(found, who, sizeof who);
     bool tells = self->tells && !gone && strcmp(who, told) != 0;
     FILE *out = tells ? open_memstream(&state, &length) : NULL;
