@@ -63,8 +63,8 @@ Test(cluster_failover, hold_that_is_not_on_the_new_master_is_told_as_lost)
     assert_ok(rlock_lock(ours));
     server_kill(cluster_node(shards.cluster, 0));
     int node = await_takeover();
-    cr_assert(server_integer(cluster_node(shards.cluster, node), "DEL %s", name) == 1);
     int64_t since_ms = now_ms();
+    cr_assert(server_integer(cluster_node(shards.cluster, node), "DEL %s", name) == 1);
     cr_assert(event_wait_ms(&lost.came, 3 * WATCHDOG_MS), "nobody told of the loss");
     assert_between(lost.all[0].at_ms - since_ms, 0, at_most_ms(WATCHDOG_MS / 3 + 2000));
     cr_assert(rlock_valid_for(ours) == 0);
