@@ -217,14 +217,14 @@ Test(command_run, is_not_reentrant_across_processes)
 }
 
 /* rlock and its command are gone; their lock goes when the lease that nobody renews ends. */
-Test(command_run, a_killed_holder_is_followed_when_its_lease_ends)
+Test(command_run, a_killed_holder_is_followed_when_its_lease_ends, .lasts = 5)
 {
-    enum { LEASE_MS = 2000 };
+    enum { LEASE_MS = 5000 };
     int64_t begin_ms = now_ms();
-    command *first = start(COMMAND("run", "--lease", "2s", NAME, "--", "sh", "-c", "echo $$; exec cat"));
+    command *first = start(COMMAND("run", "--lease", "5s", NAME, "--", "sh", "-c", "echo $$; kill -KILL $PPID; exec cat"));
+    int status = command_wait(first, SOON_MS);
+    cr_assert(status == -SIGKILL, "%d: %s", status, command_err(first));
     pid_t pid = (pid_t)command_number(first, "", SOON_MS);
-    command_signal(first, SIGKILL);
-    cr_assert(command_wait(first, SOON_MS) == -SIGKILL);
     cr_assert(wait_process_gone(pid, SOON_MS), "the command outlived rlock");
     cr_assert(status_of(COMMAND("run", NAME, "--", "true")) == 0);
     assert_between(now_ms() - begin_ms, LEASE_MS, LEASE_MS + at_most_ms(1500));
