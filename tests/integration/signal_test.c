@@ -41,9 +41,9 @@ static void release_theirs(void)
     cr_assert(server_integer(stage.server, "EVAL %s 2 " LOCK " " LIST, script) == 1);
 }
 
-/* --- what stands on the server --- */
+/* --- what stands on the server: the element for no longer than a second, so to see it takes virtual time --- */
 
-Test(signal_list, lock_is_a_string_and_its_release_an_element_for_a_second)
+TimedTest(signal_list, lock_is_a_string_and_its_release_an_element_for_a_second)
 {
     rlock *lock = signal_of(stage.client);
     assert_ok(rlock_lock_lease(lock, 20000));
@@ -59,7 +59,7 @@ Test(signal_list, lock_is_a_string_and_its_release_an_element_for_a_second)
     assert_between(pttl_of(LIST), 1, 1000);
 }
 
-Test(signal_list, inner_unlock_signals_to_nobody)
+TimedTest(signal_list, inner_unlock_signals_to_nobody)
 {
     rlock *lock = signal_of(stage.client);
     assert_ok(rlock_lock(lock));
@@ -70,7 +70,7 @@ Test(signal_list, inner_unlock_signals_to_nobody)
     cr_assert(server_integer(stage.server, "LLEN " LIST) == 1);
 }
 
-Test(signal_list, names_have_the_prefix_of_the_client_behind_that_of_the_kind)
+TimedTest(signal_list, names_have_the_prefix_of_the_client_behind_that_of_the_kind)
 {
     rlock *lock = signal_of(stage_client("namePrefix=shop:"));
     assert_ok(rlock_lock(lock));
