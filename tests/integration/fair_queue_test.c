@@ -259,35 +259,36 @@ static void assert_until_turn(int place, int64_t wait_ms, int64_t expected_ms, i
 /* 29. */
 Test(fair_queue, counts_the_time_until_each_ones_turn)
 {
+    enum { WAIT_MS = 45000 };
     rlock *lock = fair_of(stage.client, NAME);
     foreign_hold(NAME, 30000);
     int64_t since_ms = now_ms();
     actor *waiters[4] = {queue_up_for(lock, 50000, 60000), NULL, NULL, NULL};
     rlock_lock_options options = RLOCK_LOCK_OPTIONS_INIT;
     options.cancel = rlock_cancel_new();
-    options.wait_ms = 5000;
+    options.wait_ms = WAIT_MS;
     waiters[1] = actor_start();
     actor_begin_with(waiters[1], lock, &options);
     cr_assert(wait_queued(NAME, 2, 5000));
-    waiters[2] = queue_up_for(lock, 5000, 60000);
-    waiters[3] = queue_up_for(lock, 5000, 30000);
+    waiters[2] = queue_up_for(lock, WAIT_MS, 60000);
+    waiters[3] = queue_up_for(lock, WAIT_MS, 30000);
     int64_t passed_ms = now_ms() - since_ms;
     assert_until_turn(0, 50000, 30000 - passed_ms, 300);
-    assert_until_turn(1, 5000, 80000 - passed_ms, 300);
-    assert_until_turn(2, 5000, 85000 - passed_ms, 300);
-    assert_until_turn(3, 5000, 90000 - passed_ms, 300);
+    assert_until_turn(1, WAIT_MS, 80000 - passed_ms, 300);
+    assert_until_turn(2, WAIT_MS, 80000 + WAIT_MS - passed_ms, 300);
+    assert_until_turn(3, WAIT_MS, 80000 + 2 * WAIT_MS - passed_ms, 300);
     int64_t scores[4];
     for (int i = 0; i < 4; i++)
         scores[i] = score_of(NAME, queued_at(NAME, i));
     rlock_cancel_fire(options.cancel);
     assert_status(actor_finish(waiters[1], 5000), RLOCK_CANCELLED);
     cr_assert(score_of(NAME, queued_at(NAME, 0)) == scores[0]);
-    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[2] - 5000);
-    cr_assert(score_of(NAME, queued_at(NAME, 2)) == scores[3] - 5000);
+    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[2] - WAIT_MS);
+    cr_assert(score_of(NAME, queued_at(NAME, 2)) == scores[3] - WAIT_MS);
     foreign_fair_release(NAME);
     assert_ok(actor_finish(waiters[0], 5000));
-    cr_assert(score_of(NAME, queued_at(NAME, 0)) == scores[2] - 5000 - 50000);
-    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[3] - 5000 - 50000);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == scores[2] - WAIT_MS - 50000);
+    cr_assert(score_of(NAME, queued_at(NAME, 1)) == scores[3] - WAIT_MS - 50000);
     assert_ok(actor_unlock(waiters[0], lock));
     assert_ok(actor_finish(waiters[2], 5000));
     assert_ok(actor_unlock(waiters[2], lock));
@@ -302,16 +303,17 @@ Test(fair_queue, counts_the_time_until_each_ones_turn)
  * comes behind the last by its own. */
 Test(fair_queue, moves_up_when_the_first_has_the_lock)
 {
+    enum { WAIT_MS = 60000 };
     rlock *lock = fair_of(stage.client, NAME);
     assert_ok(rlock_lock_lease(lock, 300000));
-    actor *waiters[3] = {queue_up_for(lock, 5000, 300000), queue_up_for(lock, 5000, 300000), NULL};
+    actor *waiters[3] = {queue_up_for(lock, WAIT_MS, 300000), queue_up_for(lock, WAIT_MS, 300000), NULL};
     int64_t second = score_of(NAME, queued_at(NAME, 1));
-    assert_until_turn(1, 5000, 305000, 500);
+    assert_until_turn(1, WAIT_MS, 300000 + WAIT_MS, 500);
     assert_ok(rlock_unlock(lock));
     assert_ok(actor_finish(waiters[0], 5000));
-    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - 5000);
-    waiters[2] = queue_up_for(lock, 5000, 300000);
-    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - 5000);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - WAIT_MS);
+    waiters[2] = queue_up_for(lock, WAIT_MS, 300000);
+    cr_assert(score_of(NAME, queued_at(NAME, 0)) == second - WAIT_MS);
     cr_assert(score_of(NAME, queued_at(NAME, 1)) == second);
     assert_ok(actor_unlock(waiters[0], lock));
     for (int i = 1; i < 3; i++) {
@@ -673,7 +675,7 @@ static int64_t answer_to(const char *owner)
 
 /* Till the key's TTL, but never for so long that a lost wake-up, a stopped owner, a lost key or a key without an end
  * could keep it; and never a negative time. */
-Test(fair_queue, sleep_is_bounded)
+TimedTest(fair_queue, sleep_is_bounded)
 {
     redisContext *listening[2];
     for (int i = 0; i < 2; i++)
