@@ -76,14 +76,26 @@ static void assert_free(void)
         cr_assert(wait_free_at(i, NAME, 20000), "place %zu is left locked", i);
 }
 
-EITHER(RealTest, async_red_lock, holds_every_member_that_is_free)
+/* Takes it and leaves it taken, or gives it back when a member is left out. */
+static bool takes_every_member(rlock *red)
 {
     ending locked = {0};
-    rlock *red = ours();
+    bool every = true;
     assert_ok(rlock_lock_async(red, NULL, poll_loop_end, &locked));
     assert_ends(locked, RLOCK_OK);
     for (size_t i = 0; i < PLACES; i++)
-        cr_assert(held_at(i, NAME));
+        every &= held_at(i, NAME);
+    if (!every)
+        release(red);
+    return every;
+}
+
+/* Of one that does not answer within 250 ms, as a server of a real machine may, it is not known whether it is free. */
+EITHER(RealTest, async_red_lock, holds_every_member_that_is_free)
+{
+    rlock *red = ours();
+    for (int64_t end_ms = limit_end_ms(20000); !takes_every_member(red);)
+        cr_assert(now_ms() < end_ms, "a member is left out");
     cr_assert(is_asked_held(red) && is_held(red));
     release(red);
     cr_assert(!is_asked_held(red));
@@ -105,7 +117,9 @@ EITHER(RealTest, async_red_lock, needs_a_majority)
     assert_ends(denied, RLOCK_TIMEOUT);
     assert_words(denied.error, "2 are held by other owners");
     begin_try(red, 300, &late);
-    assert_ends(late, RLOCK_TIMEOUT);
+    cr_assert(poll_loop_wait(&late, 20000));
+    /* its last pass may not have been answered by one of a real machine */
+    cr_assert(late.status == RLOCK_TIMEOUT || late.status == RLOCK_UNAVAILABLE, "%s", rlock_strstatus(late.status));
     cr_assert(wait_free_at(2, NAME, 20000));
 }
 
