@@ -347,22 +347,30 @@ static bool is_gone(rli_call_progress *run)
            ++run->redirects <= REDIRECTS;
 }
 
-/* Whether its connection was dropped while it was being made: another call has heard that the server is a replica. */
-static bool was_dropped(rli_call_progress *run)
+static bool could_not_connect(const rli_call_progress *run)
 {
-    return run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
-           atomic_load(&run->pipeline->drops) != run->drops && ++run->redirects <= REDIRECTS;
+    return run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE;
+}
+
+/* Whether its connection was dropped while it was being made: another call has heard that the server is a replica. */
+static bool was_dropped(const rli_call_progress *run)
+{
+    return could_not_connect(run) && atomic_load(&run->pipeline->drops) != run->drops;
 }
 
 /* If the connection of this name cannot be made, and another one to the same server is there, leads the name to that.
- * Returns whether most of the attempt's time is left for it: a server that has no room for more connections refuses
- * them at once. */
-static bool has_other_connection(rli_call_progress *run)
+ * A server that has no room for more connections refuses them at once. */
+static bool has_other_connection(const rli_call_progress *run)
 {
-    bool other = run->outcome == RLI_UNSENT && run->node && run->answer.status == RLOCK_UNAVAILABLE &&
-                 run->pipeline == rli_route_to(run->route, run->node) &&
-                 rli_route_leave(run->route, run->node, run->pipeline);
-    return other && rli_now_ms() - run->began_ms < timeout_of(run) / 2 && ++run->redirects <= REDIRECTS;
+    return could_not_connect(run) && run->pipeline == rli_route_to(run->route, run->node) &&
+           rli_route_leave(run->route, run->node, run->pipeline);
+}
+
+/* Whether it connects anew, and most of the attempt's time is left for that. */
+static bool connects_anew(rli_call_progress *run)
+{
+    return (was_dropped(run) || has_other_connection(run)) && rli_now_ms() - run->began_ms < timeout_of(run) / 2 &&
+           ++run->redirects <= REDIRECTS;
 }
 
 /* A connection that broke once says nothing about the server: retry at once. */
@@ -407,7 +415,7 @@ static bool judge(rli_call *call, rli_call_progress *run, rlock_status *status)
     if (run->outcome == RLI_ANSWERED && !judge_error(call, run, status, &at_once))
         return true;
     note_unanswered(call, run);
-    if (at_once || is_gone(run) || was_dropped(run) || has_other_connection(run))
+    if (at_once || is_gone(run) || connects_anew(run))
         return false; /* this does not count as a failed attempt */
     if (run->outcome != RLI_ABANDONED)
         rli_topology_suspect(run->topology);
