@@ -340,6 +340,8 @@ static bool leave_if_mute(rli_watchdog *watchdog, rli_session *session)
     rli_round *round = &watchdog->engine->watch.round;
     if (!node || rli_now_ms() >= node->renewals.mute_until_ms)
         return false;
+    if (node->tracking.rereading == RLI_REREAD_NONE)
+        return true; /* not of this round: an alarm has marked it, and looks at it in time */
     session->marked = false;
     if (node->tracking.reread < node->tracking.rereading)
         node->tracking.reread = node->tracking.rereading;
