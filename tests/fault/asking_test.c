@@ -1,7 +1,7 @@
 /* ASKING: a command that a moving slot's new server takes only after it. Its answer is nobody's, and the
  * answers behind it stay with those who asked. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/fault/support/lanes.h"
+#include "tests/fault/support/pipelines.h"
 #include "tests/integration/support/stage.h"
 #include "tests/support/cluster.h"
 #include "tests/support/event.h"
@@ -15,7 +15,7 @@
 #define TURNS 25
 
 static cluster *moving;
-static const char *key;  /* its slot is on the way to the lanes' server */
+static const char *key;  /* its slot is on the way to the pipelines' server */
 static char moved[64];   /* what that says to those who don't ask */
 
 static void open_importing(void)
@@ -23,56 +23,56 @@ static void open_importing(void)
     moving = cluster_start(2, 0, NULL);
     key = cluster_key(moving, 0, "n");
     cluster_move_begin(moving, cluster_slot(key), 1);
-    lanes_open_at(cluster_node(moving, 1));
+    pipelines_open_at(cluster_node(moving, 1));
     snprintf(moved, sizeof moved, "MOVED %d 127.0.0.1:%d", cluster_slot(key), server_port(cluster_node(moving, 0)));
 }
 
 static void close_importing(void)
 {
-    lanes_close();
+    pipelines_close();
     cluster_stop(moving);
 }
 
 static void open_plain(void)
 {
-    lanes_open(0, NULL);
+    pipelines_open(0, NULL);
 }
 
 static void open_replica(void)
 {
-    lanes_open(1, NULL);
+    pipelines_open(1, NULL);
 }
 
 TestSuite(asking, .init = open_importing, .fini = close_importing);
-TestSuite(asking_without_cluster, .init = open_plain, .fini = lanes_close);
-TestSuite(asking_synced, .init = open_replica, .fini = lanes_close);
+TestSuite(asking_without_cluster, .init = open_plain, .fini = pipelines_close);
+TestSuite(asking_synced, .init = open_replica, .fini = pipelines_close);
 
-static lane_call increment(rli_pipeline *lane, bool asks)
+static pipeline_call increment(rli_pipeline *pipeline, bool asks)
 {
-    lane_call call = {.lane = lane, .words = {"INCR", key}, .asking = asks};
-    lane_run(&call);
+    pipeline_call call = {.pipeline = pipeline, .words = {"INCR", key}, .asking = asks};
+    pipeline_run(&call);
     return call;
 }
 
-static void assert_counted(rli_pipeline *lane, bool asks, const char *text)
+static void assert_counted(rli_pipeline *pipeline, bool asks, const char *text)
 {
-    lane_call call = increment(lane, asks);
+    pipeline_call call = increment(pipeline, asks);
     assert_answered(&call, text);
 }
 
 Test(asking, has_a_moving_key_served_by_its_new_server)
 {
-    assert_counted(lanes.plain, false, moved);
-    assert_counted(lanes.plain, true, "1");
-    assert_counted(lanes.plain, true, "2");
-    cr_assert(server_times(lanes.master, "asking") == 2);
+    assert_counted(pipelines.plain, false, moved);
+    assert_counted(pipelines.plain, true, "1");
+    assert_counted(pipelines.plain, true, "2");
+    cr_assert(server_times(pipelines.master, "asking") == 2);
 }
 
 Test(asking, holds_for_one_command_alone)
 {
-    assert_counted(lanes.plain, true, "1");
-    assert_counted(lanes.plain, false, moved);
-    assert_counted(lanes.plain, true, "2");
+    assert_counted(pipelines.plain, true, "1");
+    assert_counted(pipelines.plain, false, moved);
+    assert_counted(pipelines.plain, true, "2");
 }
 
 typedef struct turns {
@@ -84,7 +84,7 @@ static rlock_status take_turns(void *arg)
 {
     turns *own = arg;
     for (int i = 0; i < TURNS; i++) {
-        lane_call call = increment(lanes.plain, own->asks);
+        pipeline_call call = increment(pipelines.plain, own->asks);
         if (call.outcome != RLI_ANSWERED)
             return RLOCK_UNAVAILABLE;
         if (!own->asks && strcmp(call.text, moved) != 0)
@@ -111,8 +111,8 @@ Test(asking, keeps_answers_and_requests_of_many_together)
         actor_end(actors[i]);
     }
     cr_assert(sum == asked * (asked + 1) / 2, "the answers are not 1 to %d", (int)asked);
-    cr_assert(server_times(lanes.master, "asking") == asked);
-    cr_assert(proxy_accepted(lanes.proxy) == 1);
+    cr_assert(server_times(pipelines.master, "asking") == asked);
+    cr_assert(proxy_accepted(pipelines.proxy) == 1);
 }
 
 /* --- what fails meanwhile; the server need not be a cluster's for it --- */
@@ -120,23 +120,23 @@ Test(asking, keeps_answers_and_requests_of_many_together)
 Test(asking_without_cluster, does_no_harm_where_it_is_refused)
 {
     key = "n";
-    assert_counted(lanes.plain, true, "1");
-    assert_counted(lanes.plain, false, "2");
-    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "ASKING was not refused");
+    assert_counted(pipelines.plain, true, "1");
+    assert_counted(pipelines.plain, false, "2");
+    cr_assert(server_info(pipelines.master, "total_error_replies") == 1, "ASKING was not refused");
 }
 
 static void assert_in_step_after(const char *held)
 {
     key = "n";
-    int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = held, .times = 1});
-    lane_call call = {.lane = lanes.plain, .words = {"INCR", key}, .asking = true, .limit_ms = 100};
-    lane_run(&call);
+    int rule = proxy_add(pipelines.proxy, &(proxy_rule){.act = PROXY_HOLD_REPLY, .text = held, .times = 1});
+    pipeline_call call = {.pipeline = pipelines.plain, .words = {"INCR", key}, .asking = true, .limit_ms = 100};
+    pipeline_run(&call);
     cr_assert(call.outcome == RLI_ABANDONED, "%s", outcome_word(call.outcome));
-    cr_assert(proxy_count(lanes.proxy, rule, PROXY_ACTED) == 1);
-    proxy_release(lanes.proxy, rule);
-    assert_counted(lanes.plain, false, "2");
-    assert_counted(lanes.plain, true, "3");
-    cr_assert(proxy_accepted(lanes.proxy) == 1, "the connection was given up");
+    cr_assert(proxy_count(pipelines.proxy, rule, PROXY_ACTED) == 1);
+    proxy_release(pipelines.proxy, rule);
+    assert_counted(pipelines.plain, false, "2");
+    assert_counted(pipelines.plain, true, "3");
+    cr_assert(proxy_accepted(pipelines.proxy) == 1, "the connection was given up");
 }
 
 Test(asking_without_cluster, stays_in_step_when_its_caller_gives_up_before_both_answers)
@@ -155,9 +155,9 @@ Test(asking_without_cluster, takes_no_answer_for_another_when_the_connection_end
     key = "n";
     for (int64_t bytes = 0; bytes < 8; bytes++) { /* of -ERR This instance… and of :N\r\n */
         const char *text = bytes < 4 ? "ASKING" : "INCR";
-        int rule = proxy_add(lanes.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = text, .amount = bytes % 4});
-        lane_call call = increment(lanes.plain, true);
-        proxy_release(lanes.proxy, rule);
+        int rule = proxy_add(pipelines.proxy, &(proxy_rule){.act = PROXY_CUT_AFTER, .text = text, .amount = bytes % 4});
+        pipeline_call call = increment(pipelines.plain, true);
+        proxy_release(pipelines.proxy, rule);
         cr_assert(call.outcome == RLI_DISCONNECTED, "%s: %s", outcome_word(call.outcome), call.text);
     }
 }
@@ -165,9 +165,9 @@ Test(asking_without_cluster, takes_no_answer_for_another_when_the_connection_end
 Test(asking_synced, is_confirmed_as_any_other)
 {
     key = "n";
-    lane_call call = increment(&lanes.synced, true);
+    pipeline_call call = increment(&pipelines.synced, true);
     assert_synced(&call, "1", 1);
-    call = increment(&lanes.synced, false);
+    call = increment(&pipelines.synced, false);
     assert_synced(&call, "2", 1);
-    cr_assert(server_times(lanes.master, "wait") == 2);
+    cr_assert(server_times(pipelines.master, "wait") == 2);
 }

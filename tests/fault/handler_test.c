@@ -15,12 +15,12 @@
 #define LATEST_MS 30000 /* a failure, not a bound: nothing here takes nearly as long */
 #define ONE_LANE "connectTimeout=20000&connectionPoolSize=1&retryBaseDelay=10&retryMaxDelay=10&retryAttempts="
 
-static void open_one_lane(void)
+static void open_one_pipeline(void)
 {
     scene_open_with(ONE_LANE "4&timeout=1000");
 }
 
-TestSuite(handler, .init = open_one_lane, .fini = scene_close);
+TestSuite(handler, .init = open_one_pipeline, .fini = scene_close);
 
 static actor *leader, *follower, *another;
 static rlock *first, *second, *third;

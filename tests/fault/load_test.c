@@ -62,7 +62,7 @@ Test(under_load, forgotten_scripts_are_not_noticed)
     assert_wakes_as_ever();
 }
 
-static void kill_lanes(void)
+static void kill_pipelines(void)
 {
     freeReplyObject(server_command(stage.server, "CLIENT KILL TYPE normal"));
 }
@@ -71,7 +71,7 @@ Test(under_load, killed_connections_are_not_noticed)
 {
     load *threads = load_start(PERSISTENT, RLOCK_WATCHDOG);
     load_await_turns(threads, 5, SOON_MS);
-    every(100, 30, kill_lanes);
+    every(100, 30, kill_pipelines);
     load_await_turns(threads, 5, SOON_MS);
     load_stop(threads);
     load_assert_answers(threads, NO_OTHER, NO_OTHER);

@@ -2,7 +2,7 @@
  * mode. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/impostor.h"
-#include "tests/fault/support/lanes.h"
+#include "tests/fault/support/pipelines.h"
 #include "tests/fault/support/scene.h"
 #include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
@@ -86,14 +86,14 @@ Test(protected_server, turns_clients_away)
 
 static void open_without_wait(void)
 {
-    lanes_open(1, (const char *const[]){"--rename-command", "WAIT", "", NULL});
+    pipelines_open(1, (const char *const[]){"--rename-command", "WAIT", "", NULL});
 }
 
-Test(synced_lane_without_wait, does_without_it, .init = open_without_wait, .fini = lanes_close)
+Test(synced_pipeline_without_wait, does_without_it, .init = open_without_wait, .fini = pipelines_close)
 {
     for (int i = 0; i < 3; i++) {
-        lane_call call = lane_ask(&lanes.synced, "INCR", "n", NULL);
+        pipeline_call call = pipeline_ask(&pipelines.synced, "INCR", "n", NULL);
         assert_synced(&call, i == 0 ? "1" : i == 1 ? "2" : "3", RLI_REPLICA_ACK_REFUSED);
     }
-    cr_assert(server_info(lanes.master, "total_error_replies") == 1, "WAIT was sent again");
+    cr_assert(server_info(pipelines.master, "total_error_replies") == 1, "WAIT was sent again");
 }

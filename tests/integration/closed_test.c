@@ -165,7 +165,7 @@ static void list_descriptors(char open[64])
     open[63] = 0;
 }
 
-/* Whether it has used nothing of itself, a lane, a watchdog, or a subscriber. */
+/* Whether it has used nothing of itself, a pipeline, a watchdog, or a subscriber. */
 TimedTest(closed, client_closes_no_descriptor_but_its_own)
 {
     char before[64], after[64];

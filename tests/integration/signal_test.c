@@ -372,7 +372,7 @@ TimedTest(signal_list, connection_that_nobody_uses_is_closed)
         assert_ok(actor_finish(waiter, SOON_MS));
         assert_ok(actor_unlock(waiter, lock));
     }
-    assert_between(server_info(stage.server, "connected_clients"), before + 1, before + 2); /* the other: a second lane */
+    assert_between(server_info(stage.server, "connected_clients"), before + 1, before + 2); /* the other: a second pipeline */
     int64_t during = server_info(stage.server, "connected_clients");
     pass_ms(40000);
     cr_assert(server_info(stage.server, "connected_clients") == during - 1);

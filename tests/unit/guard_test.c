@@ -14,9 +14,9 @@ TestSuite(guard);
 static event looked, may_go_on;
 
 /* Something is under way; the first look takes until the test lets it end. */
-static bool look(void *lanes)
+static bool look(void *pipelines)
 {
-    (void)lanes;
+    (void)pipelines;
     event_set(&looked);
     return event_wait_ms(&may_go_on, SOON_MS);
 }

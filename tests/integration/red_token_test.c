@@ -24,9 +24,9 @@ static void open_brief(void)
     places_of(&kind_token);
 }
 
-TestSuite(redlock, .init = open_quick, .fini = places_close);
+TestSuite(red_token, .init = open_quick, .fini = places_close);
 /* With clients that soon give up on a server. */
-TestSuite(redlock_outage, .init = open_brief, .fini = places_close);
+TestSuite(red_token_outage, .init = open_brief, .fini = places_close);
 
 #define NAME "order"
 #define LONG_MS 60000
@@ -89,7 +89,7 @@ static void assert_all_free(void)
 /* --- at the same time --- */
 
 /* Each silent server is waited for as long as one member is, all of them together. */
-TimedTest(redlock_outage, asks_all_members_at_the_same_time)
+TimedTest(red_token_outage, asks_all_members_at_the_same_time)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -105,7 +105,7 @@ TimedTest(redlock_outage, asks_all_members_at_the_same_time)
     assert_all_free();
 }
 
-TimedTest(redlock_outage, gives_back_all_members_at_the_same_time)
+TimedTest(red_token_outage, gives_back_all_members_at_the_same_time)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 0, LONG_MS));
@@ -120,7 +120,7 @@ TimedTest(redlock_outage, gives_back_all_members_at_the_same_time)
 }
 
 /* Its keeper hears of the call, too, which changes no message. */
-TimedTest(redlock_outage, says_why_it_is_not_taken_again)
+TimedTest(red_token_outage, says_why_it_is_not_taken_again)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -135,7 +135,7 @@ TimedTest(redlock_outage, says_why_it_is_not_taken_again)
 }
 
 /* What is beyond the majority counts, too: a server that is silent at one time is often the only one. */
-TimedTest(redlock_outage, is_had_with_the_others_while_one_is_silent)
+TimedTest(red_token_outage, is_had_with_the_others_while_one_is_silent)
 {
     rlock *red = ours_red();
     server_freeze(places[2].server);
@@ -149,7 +149,7 @@ TimedTest(redlock_outage, is_had_with_the_others_while_one_is_silent)
 
 /* --- how much is left --- */
 
-TimedTest(redlock_outage, is_refused_with_less_than_the_share_of_its_lease)
+TimedTest(red_token_outage, is_refused_with_less_than_the_share_of_its_lease)
 {
     server_freeze(places[0].server);
     rlock *demanding = ours_with(90), *modest = ours_with(60);
@@ -166,7 +166,7 @@ TimedTest(redlock_outage, is_refused_with_less_than_the_share_of_its_lease)
 }
 
 /* Of members that are taken one after the other, too. */
-TimedTest(redlock_outage, shares_are_for_other_members_too)
+TimedTest(red_token_outage, shares_are_for_other_members_too)
 {
     places_of(&kind_reentrant);
     server_freeze(places[0].server);
@@ -176,7 +176,7 @@ TimedTest(redlock_outage, shares_are_for_other_members_too)
     assert_ok(rlock_unlock(modest));
 }
 
-TimedTest(redlock, has_a_share_from_0_to_100)
+TimedTest(red_token, has_a_share_from_0_to_100)
 {
     rlock *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)
@@ -199,7 +199,7 @@ TimedTest(redlock, has_a_share_from_0_to_100)
 /* --- members that come back --- */
 
 /* Both servers that granted the lock first are lost, one after the other, and the first one twice. */
-TimedTest(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
+TimedTest(red_token, takes_a_member_anew_that_came_back_empty, .lasts = 11)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     assert_ok(rlock_lock(red));
@@ -217,7 +217,7 @@ TimedTest(redlock, takes_a_member_anew_that_came_back_empty, .lasts = 11)
     assert_ok(rlock_unlock(theirs));
 }
 
-TimedTest(redlock, takes_a_member_that_was_down_at_first)
+TimedTest(red_token, takes_a_member_that_was_down_at_first)
 {
     rlock *red = ours_red();
     server_kill(places[2].server);
@@ -232,7 +232,7 @@ TimedTest(redlock, takes_a_member_that_was_down_at_first)
 }
 
 /* As long as the owner lives, whoever it is. */
-TimedTest(redlock, takes_members_anew_for_each_owner)
+TimedTest(red_token, takes_members_anew_for_each_owner)
 {
     rlock *one = owned_by(ours_red(), 1), *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)
@@ -248,7 +248,7 @@ TimedTest(redlock, takes_members_anew_for_each_owner)
     cr_assert(wait_free_at(1, "another", LONG_MS));
 }
 
-TimedTest(redlock, of_several_holds_is_held_until_the_last_is_given_back)
+TimedTest(red_token, of_several_holds_is_held_until_the_last_is_given_back)
 {
     rlock *red = ours_red();
     for (int i = 0; i < 3; i++)
@@ -264,7 +264,7 @@ TimedTest(redlock, of_several_holds_is_held_until_the_last_is_given_back)
 }
 
 /* A majority of its members was taken anew: they are held as often as those that were never lost. */
-TimedTest(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew)
+TimedTest(red_token, of_several_holds_is_held_until_the_last_by_members_taken_anew)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     for (int i = 0; i < 3; i++)
@@ -284,7 +284,7 @@ TimedTest(redlock, of_several_holds_is_held_until_the_last_by_members_taken_anew
 
 /* One within the renewed hold has a lease: the members are taken anew for the outer hold alone, and stay when the inner one
  * is given back. */
-TimedTest(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
+TimedTest(red_token, within_which_a_lease_ends_is_held_by_members_taken_anew)
 {
     rlock *red = ours_red(), *theirs = theirs_red();
     assert_ok(rlock_lock(red));
@@ -303,7 +303,7 @@ TimedTest(redlock, within_which_a_lease_ends_is_held_by_members_taken_anew)
 }
 
 /* By whatever handles its owner takes it and gives it back, a member that came back is taken once. */
-TimedTest(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
+TimedTest(red_token, of_two_handles_is_held_until_both_holds_are_given_back)
 {
     rlock *one = ours_red(), *other = ours_red(), *third = ours_red();
     assert_ok(rlock_lock(one));
@@ -320,7 +320,7 @@ TimedTest(redlock, of_two_handles_is_held_until_both_holds_are_given_back)
 /* --- beside other holds of its members --- */
 
 /* Those by the members' names keep nobody waiting for the rest of them. */
-TimedTest(redlock, given_back_takes_nothing_for_holds_by_name)
+TimedTest(red_token, given_back_takes_nothing_for_holds_by_name)
 {
     rlock *red = ours_red(), *first = lock_at(0, true, NAME), *second = lock_at(1, true, NAME);
     assert_ok(rlock_lock(first));
@@ -336,7 +336,7 @@ TimedTest(redlock, given_back_takes_nothing_for_holds_by_name)
 }
 
 /* Nor does another red lock, with which it has a majority in common. */
-TimedTest(redlock, given_back_takes_nothing_for_another_red_lock)
+TimedTest(red_token, given_back_takes_nothing_for_another_red_lock)
 {
     rlock *others[] = {lock_at(0, true, NAME), lock_at(1, true, NAME), lock_at(2, true, NAME "2")};
     rlock *red = ours_red(), *other = keep_lock(rlock_get_red_lock(others, 3));
@@ -350,7 +350,7 @@ TimedTest(redlock, given_back_takes_nothing_for_another_red_lock)
 }
 
 /* A member that is taken anew has the holds of the red lock, and not those that another member has by its name. */
-TimedTest(redlock, takes_a_member_anew_for_its_own_holds_alone)
+TimedTest(red_token, takes_a_member_anew_for_its_own_holds_alone)
 {
     rlock *red = ours_red(), *first = lock_at(0, true, NAME), *third = lock_at(2, true, NAME);
     int holds = 0;
@@ -366,7 +366,7 @@ TimedTest(redlock, takes_a_member_anew_for_its_own_holds_alone)
 }
 
 /* A hold by the member's name was lost, too. Until its unlock has said so, the keeper leaves the member alone. */
-TimedTest(redlock, leaves_a_member_that_was_lost_by_its_name)
+TimedTest(red_token, leaves_a_member_that_was_lost_by_its_name)
 {
     rlock *red = ours_red(), *first = lock_at(0, true, NAME);
     assert_ok(rlock_lock(first));
@@ -382,7 +382,7 @@ TimedTest(redlock, leaves_a_member_that_was_lost_by_its_name)
 /* --- leases --- */
 
 /* One that has its lease ends with it. */
-TimedTest(redlock, with_a_lease_takes_no_member_anew)
+TimedTest(red_token, with_a_lease_takes_no_member_anew)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 0, LONG_MS));
@@ -392,7 +392,7 @@ TimedTest(redlock, with_a_lease_takes_no_member_anew)
 }
 
 /* It would be no lock any more: others may have had it meanwhile. */
-TimedTest(redlock, without_a_majority_takes_nothing_anew)
+TimedTest(red_token, without_a_majority_takes_nothing_anew)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -405,7 +405,7 @@ TimedTest(redlock, without_a_majority_takes_nothing_anew)
 }
 
 /* A lease of its own is left, when the hold inside it that was renewed has been given back. */
-TimedTest(redlock, left_with_a_lease_takes_no_member_anew)
+TimedTest(red_token, left_with_a_lease_takes_no_member_anew)
 {
     rlock *red = ours_red();
     server_kill(places[1].server);
@@ -419,7 +419,7 @@ TimedTest(redlock, left_with_a_lease_takes_no_member_anew)
 }
 
 /* Within a lease, a member is taken anew for the hold that is renewed, and given back with it. */
-TimedTest(redlock, within_a_lease_takes_members_anew_for_the_renewed_hold)
+TimedTest(red_token, within_a_lease_takes_members_anew_for_the_renewed_hold)
 {
     rlock *red = ours_red();
     assert_ok(rlock_try_lock(red, 0, LONG_MS));
@@ -433,7 +433,7 @@ TimedTest(redlock, within_a_lease_takes_members_anew_for_the_renewed_hold)
     assert_all_free();
 }
 
-TimedTest(redlock, does_not_take_what_another_holds)
+TimedTest(red_token, does_not_take_what_another_holds)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -447,7 +447,7 @@ TimedTest(redlock, does_not_take_what_another_holds)
 }
 
 /* Released while its keeper asks a server that does not answer yet: what that grants late is given back. */
-TimedTest(redlock_outage, leaves_nothing_that_was_taken_anew_too_late)
+TimedTest(red_token_outage, leaves_nothing_that_was_taken_anew_too_late)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -462,7 +462,7 @@ TimedTest(redlock_outage, leaves_nothing_that_was_taken_anew_too_late)
 
 /* Its keeper has taken one member anew, and another does not answer yet, when the owner unlocks and locks again: what it
  * gives back then must not be of the new hold. */
-TimedTest(redlock, taken_again_is_not_given_back_by_its_keeper)
+TimedTest(red_token, taken_again_is_not_given_back_by_its_keeper)
 {
     rlock *members[] = {lock_at(0, true, NAME), lock_at(0, true, NAME "2"), lock_at(0, true, NAME "3"),
                         lock_at(1, true, NAME), lock_at(2, true, NAME)};
@@ -496,7 +496,7 @@ static void *lock_and_end(void *lock)
     return NULL;
 }
 
-Test(redlock, of_a_thread_that_has_ended_is_given_back)
+Test(red_token, of_a_thread_that_has_ended_is_given_back)
 {
     pthread_t thread;
     rlock *red = ours_red();
@@ -519,7 +519,7 @@ static void *lock_and_stay(void *lock)
 }
 
 /* Its keeper does not take for it what it has lost. */
-TimedTest(redlock, of_a_thread_that_has_ended_takes_nothing_anew)
+TimedTest(red_token, of_a_thread_that_has_ended_takes_nothing_anew)
 {
     rlock *red = ours_red();
     for (int ms = 0; ms < 3 * QUICK_MS; ms += QUICK_MS / 25) {
@@ -533,7 +533,7 @@ TimedTest(redlock, of_a_thread_that_has_ended_takes_nothing_anew)
     }
 }
 
-TimedTest(redlock, is_kept_when_its_handle_is_freed)
+TimedTest(red_token, is_kept_when_its_handle_is_freed)
 {
     rlock *members[PLACES];
     for (size_t i = 0; i < PLACES; i++)
@@ -548,7 +548,7 @@ TimedTest(redlock, is_kept_when_its_handle_is_freed)
 }
 
 /* Closing releases what the client holds, as for all locks, and does not wait for the keeper. */
-Test(redlock, ends_with_its_clients, .lasts = 10)
+Test(red_token, ends_with_its_clients, .lasts = 10)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -606,7 +606,7 @@ static const char *lock_once(child *self)
 }
 
 /* What its threads were at when it forked is nothing to the child's own clients. */
-RealTest(redlock, child_of_a_busy_process_takes_its_own)
+RealTest(red_token, child_of_a_busy_process_takes_its_own)
 {
     if (!CHILD_MAY_START_THREADS || !CHILD_MAY_ALLOCATE)
         cr_skip_test("no sanitizer follows the child of a process whose threads are busy");
@@ -643,12 +643,12 @@ static void assert_takes_nothing_for_holds_by_name(bool names_first)
         assert_ok(rlock_unlock(by_name[i]));
 }
 
-TimedTest(redlock_outage, given_back_without_an_answer_takes_nothing_for_holds_by_name)
+TimedTest(red_token_outage, given_back_without_an_answer_takes_nothing_for_holds_by_name)
 {
     assert_takes_nothing_for_holds_by_name(true);
 }
 
-TimedTest(redlock_outage, given_back_before_holds_by_name_takes_nothing_for_them)
+TimedTest(red_token_outage, given_back_before_holds_by_name_takes_nothing_for_them)
 {
     assert_takes_nothing_for_holds_by_name(false);
 }
@@ -680,7 +680,7 @@ static void assert_told_before_it_is_taken(void)
     cr_assert(server_wait_exists(places[2].server, NAME, true, 40000), "not taken anew");
 }
 
-TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_never_had)
+TimedTest(red_token_outage, tells_the_loss_by_name_of_a_member_that_it_never_had)
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
@@ -690,7 +690,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_never_had)
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_had_long_ago)
+TimedTest(red_token_outage, tells_the_loss_by_name_of_a_member_that_it_had_long_ago)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -704,7 +704,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_it_had_long_ag
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_only_its_inner_hold_had)
+TimedTest(red_token_outage, tells_the_loss_by_name_of_a_member_that_only_its_inner_hold_had)
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
@@ -716,7 +716,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_of_a_member_that_only_its_inner
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(redlock_outage, tells_the_loss_by_name_beside_that_of_its_inner_hold)
+TimedTest(red_token_outage, tells_the_loss_by_name_beside_that_of_its_inner_hold)
 {
     rlock *red = ours_red();
     lock_without_the_last(red);
@@ -729,7 +729,7 @@ TimedTest(redlock_outage, tells_the_loss_by_name_beside_that_of_its_inner_hold)
     assert_ok(rlock_unlock(red));
 }
 
-TimedTest(redlock_outage, tells_the_loss_by_name_after_an_inner_unlock_has_told_its_own)
+TimedTest(red_token_outage, tells_the_loss_by_name_after_an_inner_unlock_has_told_its_own)
 {
     rlock *red = ours_red();
     assert_ok(rlock_lock(red));
@@ -760,18 +760,18 @@ static void come_back_empty_at_last(void)
     come_back_empty(2);
 }
 
-TimedTest(redlock_outage, takes_a_member_anew_that_was_lost_before_it_was_kept)
+TimedTest(red_token_outage, takes_a_member_anew_that_was_lost_before_it_was_kept)
 {
     assert_takes_anew_what_was_lost_before(lose_last);
 }
 
-TimedTest(redlock_outage, takes_a_member_anew_whose_server_came_back_before_it_was_kept)
+TimedTest(red_token_outage, takes_a_member_anew_whose_server_came_back_before_it_was_kept)
 {
     assert_takes_anew_what_was_lost_before(come_back_empty_at_last);
 }
 
 /* The unlock of a former hold waits for a silent server when another thread of the owner takes the lock. */
-TimedTest(redlock, is_kept_though_an_unlock_ends_that_began_before)
+TimedTest(red_token, is_kept_though_an_unlock_ends_that_began_before)
 {
     rlock *members[] = {lock_at(0, true, NAME), lock_at(1, true, NAME), lock_at(2, true, NAME), lock_at(1, true, NAME "b"),
                         lock_at(1, true, NAME "c")};
@@ -801,7 +801,7 @@ TimedTest(redlock, is_kept_though_an_unlock_ends_that_began_before)
 
 /* The lock is held twice. One member is taken anew, and before the server of another one has answered, the owner takes it by
  * its name, too: then it is held three times. */
-TimedTest(redlock_outage, takes_a_member_anew_around_a_hold_by_its_name)
+TimedTest(red_token_outage, takes_a_member_anew_around_a_hold_by_its_name)
 {
     rlock *by_name = lock_at(1, true, NAME);
     rlock *members[] = {lock_at(0, true, NAME), lock_at(0, true, NAME "b"), lock_at(0, true, NAME "c"), by_name,
