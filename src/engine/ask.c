@@ -150,8 +150,8 @@ static rlock_status read_answer(rli_attempt *attempt, const rli_call *call, int6
             rli_contended_note(&attempt->engine->contended, attempt->entry);
         }
         *again_ms = ask_again_ms(attempt, &verdict);
-        if (attempt->entry->in_doubt && !is_prompted(attempt, call))
-            rli_queue_let_doubtful_ask(attempt->entry, attempt->session);
+        if (!is_prompted(attempt, call))
+            rli_queue_let_doubtful_ask(attempt->engine, attempt->entry, attempt->session);
         return say_denied(attempt->asked);
     case RLI_OUTER_LOST:
         return rli_grant_outer_lost(attempt);

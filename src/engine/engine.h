@@ -42,7 +42,7 @@ struct rli_engine {
     bool attended;         /* the watchdog runs, so `attend` need not be called */
     rli_table entries, sessions;
     rli_entry_group *groups; /* the entries of group locks */
-    size_t group_queues;     /* how many of them have had waiters */
+    rli_waited_group *waited_groups;
     rli_cold_fields_pool cold_fields_pool;
     uint64_t last_number, last_queue_number;
     rli_allowance not_found; /* of holds that are released elsewhere (not_found.h) */

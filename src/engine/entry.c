@@ -151,6 +151,17 @@ void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*a
     }
 }
 
+void rli_entry_each_waited(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *), void *argument)
+{
+    if (entry->queues)
+        act(argument, entry);
+    for (rli_waited_group *group = entry->grouped ? engine->waited_groups : NULL; group; group = group->next) {
+        if (is_of_same_group(entry, group->entry) &&
+            rli_values_meet(group_of(group->entry)->values, group_of(entry)->values))
+            act(argument, group->entry);
+    }
+}
+
 void rli_entry_unref(rli_engine *engine, rli_entry *entry)
 {
     if (--entry->references > 0)
@@ -158,7 +169,8 @@ void rli_entry_unref(rli_engine *engine, rli_entry *entry)
     rli_table_remove(&engine->entries, &entry->link);
     if (entry->grouped) {
         RLI_LIST_REMOVE(engine->groups, group_of(entry));
-        engine->group_queues -= entry->queues != NULL;
+        if (entry->queues)
+            RLI_LIST_REMOVE(engine->waited_groups, &group_of(entry)->waited);
         rli_values_unref(group_of(entry)->values);
     }
     free(entry->queues);
@@ -169,7 +181,10 @@ bool rli_entry_open_queues(rli_engine *engine, rli_entry *entry)
 {
     if (entry->queues || !(entry->queues = calloc(1, sizeof *entry->queues)))
         return entry->queues;
-    engine->group_queues += entry->grouped;
+    if (entry->grouped) {
+        group_of(entry)->waited.entry = entry;
+        RLI_LIST_ADD(engine->waited_groups, &group_of(entry)->waited);
+    }
     rli_yield_begin(&entry->queues->yield, &engine->missed[rli_entry_hash(&entry->link) % RLI_MISSED_SLOTS]);
     return true;
 }

@@ -51,11 +51,18 @@ typedef struct rli_entry {
     char name[]; /* includes the client's prefix */
 } rli_entry;
 
+/* A group lock's entry that has queues. */
+typedef struct rli_waited_group {
+    struct rli_entry *entry;
+    struct rli_waited_group *next, *previous; /* in engine->waited_groups */
+} rli_waited_group;
+
 /* The fields that only a group lock's entry has: its values, and its links in the list of group locks in use. */
 typedef struct rli_entry_group {
     struct rli_values *values; /* referenced */
     struct rli_entry *entry;
     struct rli_entry_group *next, *previous; /* in engine->groups */
+    rli_waited_group waited;
 } rli_entry_group;
 
 uint32_t rli_entry_hash(const rli_link *link);
@@ -79,6 +86,9 @@ bool rli_entry_has_rival(const rli_engine *engine, const rli_entry *entry, const
 /* Calls `act` for the entry and, of a group lock, for each other entry that shares a value with it. */
 void rli_entry_each_meeting(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *),
                             void *argument);
+/* The same for those of them alone that have queues: of many group locks few may be waited for. */
+void rli_entry_each_waited(const rli_engine *engine, rli_entry *entry, void (*act)(void *, rli_entry *),
+                           void *argument);
 
 /* Allocates entry->queues unless it is there. Returns false when out of memory. */
 bool rli_entry_open_queues(struct rli_engine *engine, rli_entry *entry);

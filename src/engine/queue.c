@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,9 +93,9 @@ void rli_queue_let_one_listen(rli_entry *entry, const rli_session *session)
         let_ask(first);
 }
 
-void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
+static void let_doubtful_ask(void *denied, rli_entry *entry)
 {
-    for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
+    for (int i = 0; entry->in_doubt && i < RLI_ON_SERVER; i++) {
         for (rli_waiter *waiter = entry->queues->of[i].first; waiter; waiter = waiter->next) {
             if (waiter->session == denied || waiter->session->cold->in_doubt_ms == 0)
                 continue;
@@ -106,10 +105,15 @@ void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied)
     }
 }
 
+void rli_queue_let_doubtful_ask(const rli_engine *engine, rli_entry *entry, rli_session *denied)
+{
+    rli_entry_each_waited(engine, entry, let_doubtful_ask, denied);
+}
+
 static void let_leaders_ask(void *unused, rli_entry *entry)
 {
     (void)unused;
-    for (int i = 0; entry->queues && i < RLI_ON_SERVER; i++) {
+    for (int i = 0; i < RLI_ON_SERVER; i++) {
         if (entry->queues->of[i].first)
             let_ask(entry->queues->of[i].first);
     }
@@ -117,11 +121,7 @@ static void let_leaders_ask(void *unused, rli_entry *entry)
 
 void rli_queue_let_leaders_ask(const rli_engine *engine, rli_entry *entry)
 {
-    /* With many holds of groups and no waiter, as after FLUSHALL, nobody is looked for. */
-    if (engine->group_queues > 0)
-        rli_entry_each_meeting(engine, entry, let_leaders_ask, NULL);
-    else
-        let_leaders_ask(NULL, entry);
+    rli_entry_each_waited(engine, entry, let_leaders_ask, NULL);
 }
 
 void rli_queue_outage(rli_queue *queue, int64_t failed_ms, const char *message)

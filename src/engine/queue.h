@@ -50,10 +50,10 @@ void rli_queue_wake_deferred(rli_queue *queue);
 void rli_queue_owner_granted(rli_entry *entry, const rli_session *session);
 /* Lets the first waiter of a session ask, which then listens. */
 void rli_queue_let_one_listen(rli_entry *entry, const rli_session *session);
-/* Lets waiters whose own request is in doubt ask, because the server refused the session `denied`: one of them may
- * hold the lock by a request that ran late. Not for a refused waiter that was itself prompted in this way: two of
- * them would prompt each other for ever. */
-void rli_queue_let_doubtful_ask(rli_entry *entry, const rli_session *denied);
+/* Lets waiters whose own request is in doubt ask, of a group lock also those for other values that share one with it,
+ * because the server refused the session `denied`: one of them may hold the lock by a request that ran late. Not for a
+ * refused waiter that was itself prompted in this way: two of them would prompt each other for ever. */
+void rli_queue_let_doubtful_ask(const struct rli_engine *engine, rli_entry *entry, rli_session *denied);
 /* Lets the queue leaders ask, of a group lock also those for other values that share one with it, because the server no
  * longer has a hold of this client: nobody tells waiters when a key is deleted, and what they were told of its time to
  * live is no longer true. */

@@ -2,7 +2,9 @@
  * again, and then run after all, changes nothing that came later. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fault/support/scene.h"
+#include "tests/integration/support/actor.h"
 #include "tests/integration/support/keys.h"
+#include "tests/integration/support/kinds.h"
 #include "tests/support/event.h"
 
 TestSuite(late, .init = scene_open, .fini = scene_close);
@@ -324,4 +326,38 @@ Test(late_renewal, leaves_the_next_hold_of_its_thread_alone)
     assert_held_alone(NAME, scene.client, 1, WATCHDOG_MS / 2, since_ms);
     assert_ok(rlock_unlock(lock));
     assert_no_keys();
+}
+
+/* --- a waiter that has it by a late request --- */
+
+/* It is told when another waiter of its client is refused, also one for other values that share one with its own. */
+static void assert_told_by_another(rlock *whole, rlock *lock, rlock *beside, const char *key, const rli_script *acquire)
+{
+    actor *first = actor_start(), *second = actor_start();
+    assert_ok(rlock_try_lock(whole, 0, 600000));
+    int rule = stall_first(acquire);
+    actor_begin_try(first, lock, 200000, 600000);
+    pass_ms(PATIENCE_MS + 500); /* its second request is refused */
+    foreign_vanish(key);        /* without a message */
+    let_through(rule);          /* now it has the lock, and does not know */
+    int64_t since_ms = now_ms();
+    actor_begin_try(second, beside, 200000, 600000);
+    assert_ok(actor_finish(first, 200000));
+    cr_assert(now_ms() - since_ms <= 5000, "told after %lld ms", (long long)(now_ms() - since_ms));
+    assert_ok(actor_unlock(first, lock));
+    assert_ok(actor_finish(second, 60000));
+    actor_end(first);
+    actor_end(second);
+}
+
+TimedTest(late, acquire_of_a_waiter_is_told_when_another_is_refused)
+{
+    assert_told_by_another(lock_of(stage.other, NAME), lock_of(scene.client, NAME), lock_of(scene.client, NAME), NAME,
+                           &rli_script_lock_acquire);
+}
+
+TimedTest(late, acquire_of_a_group_waiter_is_told_when_one_for_a_shared_value_is_refused)
+{
+    assert_told_by_another(group_of(stage.other, NAME, "abc"), group_of(scene.client, NAME, "ab"),
+                           group_of(scene.client, NAME, "bc"), NAME, &rli_script_group_acquire);
 }
