@@ -293,10 +293,11 @@ static rlock_status look(rli_topology *topology)
 
 bool rli_topology_lasts(const rli_topology *topology, rli_lasting *lasting, int64_t long_ms)
 {
-    if (!lasting->since_ms || lasting->look < topology->whole_look)
-        lasting->since_ms = rli_now_ms();
+    bool first = lasting->look == 0 || lasting->look < topology->whole_look;
+    lasting->for_ms = first ? 0 : lasting->for_ms + rli_earlier(topology->looked_ms - lasting->at_ms, long_ms / 4);
+    lasting->at_ms = first ? rli_now_ms() : topology->looked_ms;
     lasting->look = topology->looks;
-    return topology->looked_ms - lasting->since_ms >= long_ms;
+    return lasting->for_ms >= long_ms;
 }
 
 /* --- the thread --- */

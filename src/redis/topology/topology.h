@@ -38,8 +38,9 @@ extern const rli_discovery rli_discovery_single, rli_discovery_sentinel, rli_dis
 
 /* Something that is so in each round of late. */
 typedef struct rli_lasting {
-    int64_t since_ms; /* 0: it never was */
-    unsigned look;    /* number of the last round in which it was */
+    unsigned look;  /* number of the last round in which it was so; 0: it never was */
+    int64_t at_ms;  /* when that round began; of the first one, when it was found */
+    int64_t for_ms; /* for how long it had been so by then */
 } rli_lasting;
 
 struct rli_topology {
@@ -182,8 +183,9 @@ bool rli_topology_is_mute(const rli_node *node);
 #define RLI_TOPOLOGY_ASKED_MOST 4
 rlock_status rli_topology_keeps_changing(const rli_node *node);
 /* Called in each round in which something is so. Returns whether it had been so, in each round that no news ended, for
- * that long when this one began: if answers are slow, or the process was stopped, they are older than the round's
- * end. */
+ * that long when this one began: if answers are slow, or the process was stopped, they are older than the round's end.
+ * From one round to the next no more than a quarter of that counts: if all stood still, as on a machine that was
+ * suspended, nobody could have learned better. */
 bool rli_topology_lasts(const rli_topology *topology, rli_lasting *lasting, int64_t long_ms);
 /* Called in a round in which some servers answer but none is believed. Returns whether that has lasted for so long
  * that those servers must be accepted: by then all holds that this client renewed at the former servers have ended. */
