@@ -30,11 +30,11 @@ local function is(key, expected)
     return redis.call('type', key).ok == expected
 end
 
-local function number(key)
-    if is(key, 'string') and redis.call('strlen', key) <= 20 then
-        return string.match(redis.call('get', key), '^-?%d+$') or false
-    end
-    return false
+local function number(key) -- that a counter may have
+    local value = is(key, 'string') and redis.call('strlen', key) <= 20 and redis.call('get', key) or ''
+    local digits = string.match(value, '^-?(%d+)$') or ''
+    local fits = #digits < 19 or #digits == 19 and digits <= '9223372036854775807'
+    return digits ~= '' and fits and value
 end
 
 local time = redis.call('time')

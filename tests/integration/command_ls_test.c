@@ -255,3 +255,37 @@ Test(command_ls, passes_over_locks_whose_other_keys_the_user_may_not_read)
     assert_in(found.err, "names with keys that the user may not read are not shown: 1; rlock inspect other says more of the first");
     outcome_free(&found);
 }
+
+/* Digits, but more than an int64_t holds: as a 64-bit hash of another program. It is neither a lock nor a number of permits. */
+Test(command_ls, of_all_goes_on_beside_a_number_that_no_semaphore_has)
+{
+    foreign_hold("order", 60000);
+    say("SET hash 18446744073709551615");
+    char *out = list(COMMAND("ls", "-a"));
+    assert_in(out, "  order\n");
+    free(out);
+}
+
+/* The user may read the keys of the lock itself, but not those of its read holds. */
+Test(command_ls, passes_over_read_holds_whose_timeouts_the_user_may_not_read)
+{
+    char url[256];
+    rlock *reader = rlock_read_lock(rlock_get_read_write_lock(stage.client, "both"));
+    assert_ok(rlock_lock(reader));
+    foreign_hold("app:order", 60000);
+    say("ACL SETUSER bob on >secret ~app:* ~{app:* ~redisson_lock_*:{* ~both ~{both}:timeout ~lock:* +@all");
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome found = command_outcome(url, COMMAND("ls"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    assert_in(found.out, "  app:order\n");
+    outcome_free(&found);
+}
+
+Test(command_ls, passes_over_a_name_that_is_too_long)
+{
+    run_script("redis.call('hset', string.rep('x', 4 * 1024 * 1024), '00000000-0000-0000-0000-000000000000:1', '1')");
+    foreign_hold("order", 60000);
+    char *out = list(COMMAND("ls"));
+    assert_in(out, "  order\n");
+    free(out);
+}
