@@ -81,9 +81,10 @@ rlock_status hold_take(cli_hold *self, rlock_client *client, const char *name, c
         return status;
     }
     if (self->leased)
-        return permits_take(self->leased, how);
+        return permits_take(self->leased, how, self->must_exist);
     rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
     options.wait_ms = how->wait_ms;
+    options.must_exist = self->must_exist;
     options.cancel = how->cancel;
     return rlock_semaphore_acquire_with(self->semaphore, self->permits, &options);
 }

@@ -22,6 +22,7 @@ typedef struct cli_hold {
     cli_permits *leased;
     rlock *part; /* since hold_take(), of a sharded lock: the part that was acquired; NULL: unknown */
     int permits;
+    bool must_exist;            /* a semaphore that does not exist is not waited for */
     int64_t lease_ms;           /* since hold_take(): as asked for, or RLOCK_WATCHDOG */
     char shown[SHOWN_SIZE];     /* name, for messages */
     char typed[SHOWN_SIZE + 2]; /* and in commands that these suggest */

@@ -40,13 +40,14 @@ static rlock_status begin(cli_permits *self)
     return status == RLOCK_INVALID ? RLOCK_LOST : status; /* the lease was so short that it has ended already */
 }
 
-rlock_status permits_take(cli_permits *self, const rlock_lock_options *how)
+rlock_status permits_take(cli_permits *self, const rlock_lock_options *how, bool must_exist)
 {
     rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
     self->renewed = how->lease_ms == RLOCK_WATCHDOG;
     options.wait_ms = how->wait_ms;
     options.lease_ms = self->renewed ? RLOCK_PERMIT_WATCHDOG : how->lease_ms;
     options.cancel = how->cancel;
+    options.must_exist = must_exist;
     rlock_status status = rlock_permit_semaphore_acquire_with(self->semaphore, self->count, &options, self->ids);
     if (status != RLOCK_OK || self->renewed)
         return status;

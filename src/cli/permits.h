@@ -20,8 +20,8 @@ cli_permits *permits_open(rlock_client *client, const char *name, int count);
 void permits_close(cli_permits *permits);
 
 /* Acquires the permits with the options' lease; RLOCK_WATCHDOG: the watchdog renews them. RLOCK_LOST: the
- * lease has ended already. */
-rlock_status permits_take(cli_permits *permits, const rlock_lock_options *how);
+ * lease has ended already. RLOCK_INVALID: the semaphore must exist, and does not. */
+rlock_status permits_take(cli_permits *permits, const rlock_lock_options *how, bool must_exist);
 /* For how many more ms the permits are certainly held, by the local clock. */
 int64_t permits_valid_for(const cli_permits *permits);
 /* Releases the permits. RLOCK_LOST: at least one of them was no longer there. */

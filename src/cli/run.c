@@ -65,18 +65,13 @@ static int was_deleted(const cli_hold *hold)
     return EXIT_REFUSED;
 }
 
-/* Checks that the semaphore exists, or creates it with set_permits if that is not 0. Returns EXIT_DONE; otherwise the
- * exit status, after a message on stderr. The semaphore must exist: a wait for permits of a semaphore that nobody
- * creates would not end. */
-static int find_semaphore(rlock_client *client, cli_hold *hold, const char *name, int set_permits)
+/* Creates the semaphore, unless it exists. Returns EXIT_DONE; otherwise the exit status, after a message on stderr. */
+static int create_semaphore(cli_hold *hold, int permits)
 {
-    rlock_inspection *found = NULL;
-    rlock_status status = set_permits ? hold_set_permits(hold, set_permits) : rlock_inspect(client, name, &found);
-    bool there = !found || hold_exists(found);
-    rlock_inspection_free(found);
+    rlock_status status = hold_set_permits(hold, permits);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
-    return there ? exit_for(status) : not_there(hold);
+    return exit_for(status);
 }
 
 /* Writes what is stored under the name of a lock of which the server has said WRONGTYPE. */
@@ -172,6 +167,8 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
         complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
+    if (status == RLOCK_INVALID && hold->must_exist && strstr(rlock_last_error(), "does not exist"))
+        return not_there(hold);
     if (status == RLOCK_CANCELLED) /* since it was deleted (cli/waiting.h) */
         return was_deleted(hold);
     if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
@@ -366,8 +363,10 @@ static int run_with(rlock_client *client, const cli_signals *signals, cli_interr
     int code = exit_for(status);
     if (status != RLOCK_OK)
         complain("%s", rlock_last_error());
-    else if (!hold.lock)
-        code = find_semaphore(client, &hold, options->name, options->set_permits);
+    else if (!hold.lock && options->set_permits)
+        code = create_semaphore(&hold, options->set_permits);
+    /* A wait for permits of a semaphore that nobody creates would not end. */
+    hold.must_exist = !options->set_permits;
     if (code == EXIT_DONE)
         code = take_and_run(client, &hold, signals, interruption, options);
     else

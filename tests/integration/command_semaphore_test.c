@@ -365,3 +365,18 @@ Test(command_semaphore, a_release_without_a_right_to_a_command_may_have_been_car
     outcome_free(&found);
     assert_available(1);
 }
+
+/* The user may use this semaphore, and no other key: a run needs no look at the keys of other objects. */
+Test(command_semaphore, runs_for_a_user_who_may_read_the_semaphore_alone)
+{
+    char url[256];
+    freeReplyObject(server_command(stage.server, "SET places 1"));
+    freeReplyObject(server_command(stage.server, "ACL SETUSER bob on >secret ~places ~redisson_sc:{places} &redisson_sc:{places} +@all"));
+    snprintf(url, sizeof url, "redis://bob:secret@127.0.0.1:%d", server_port(stage.server));
+    outcome set = command_outcome(url, COMMAND("run", "--kind", "semaphore", "--set-permits", "1", "places", "--", "true"));
+    cr_assert(set.status == 0, "with --set-permits %d: %s", set.status, set.err);
+    outcome_free(&set);
+    outcome found = command_outcome(url, COMMAND("run", "--kind", "semaphore", "places", "--", "true"));
+    cr_assert(found.status == 0, "%d: %s", found.status, found.err);
+    outcome_free(&found);
+}
