@@ -221,6 +221,17 @@ Test(permit_renewal, ends_with_a_new_lease)
     cr_assert(event_count(&told.came) == 0);
 }
 
+Test(permit_renewal, goes_on_after_a_new_lease_that_is_refused)
+{
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client);
+    rlock_permit permit = renewed(semaphore);
+    assert_status(rlock_permit_semaphore_update_lease_time(semaphore, permit.id, 0, NULL), RLOCK_INVALID);
+    pass_ms(2 * QUICK_MS);
+    cr_assert(rlock_permit_semaphore_valid_for(semaphore, permit.id) > 0);
+    assert_ok(rlock_permit_semaphore_release(semaphore, permit.id));
+    cr_assert(event_count(&told.came) == 0);
+}
+
 /* The request may run yet, and nobody can tell when the permit ends then. */
 Test(permit_renewal, ends_with_a_new_lease_that_nobody_confirmed)
 {
