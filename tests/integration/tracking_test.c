@@ -404,6 +404,25 @@ RealTest(tracking, is_left_out_where_the_user_has_no_right)
     rlock_client_close(client);
 }
 
+/* A server that refused is asked again when the connection for messages stands anew: it may have another rule now. */
+RealTest(tracking, begins_when_a_user_has_the_right_and_connects_anew)
+{
+    say("ACL SETUSER limited on >secret ~* &* +@all -client|tracking");
+    char url[200];
+    rlock_client *client = NULL;
+    snprintf(url, sizeof url, "redis://limited:secret@127.0.0.1:%d?lossTracking=true&lockWatchdogTimeout=3000", server_port(stage.server));
+    assert_ok(rlock_client_open(&client, url));
+    rlock *lock = rlock_get_lock(client, NAME);
+    assert_ok(rlock_lock(lock));
+    await_state(client, RLOCK_TRACKING_REFUSED);
+    say("ACL SETUSER limited +client|tracking");
+    say("CLIENT KILL TYPE pubsub");
+    await_state(client, RLOCK_TRACKING_ON);
+    assert_ok(rlock_unlock(lock));
+    rlock_free(lock);
+    rlock_client_close(client);
+}
+
 Test(tracking, state_needs_a_place)
 {
     assert_status(rlock_client_tracking(stage.client, NULL), RLOCK_INVALID);
