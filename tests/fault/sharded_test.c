@@ -291,6 +291,40 @@ TimedTest(sharded_fault, does_not_wait_for_a_part_that_its_owner_had)
     actor_end(by_name);
 }
 
+/* Likewise, but the call does not wait, and another part is free: it takes that one. */
+TimedTest(sharded_fault, tries_another_part_than_the_one_that_its_owner_had)
+{
+    rlock *lock = owned_by(sharded_of(scene.client, 2), 7);
+    actor *extends = actor_start(), *unlocks = actor_start(), *tries = actor_start(), *by_name = actor_start();
+    int own = -1, other = -1;
+    assert_ok(rlock_lock(lock));
+    assert_ok(rlock_get_shard(lock, &own));
+    rlock *part = part_of(stage.other, own);
+    actor_begin_lock(by_name, part);
+    int extension = on_script(&rli_script_lock_renew, PROXY_HOLD_REPLY, 1);
+    actor_begin(extends, extend_by_a_minute, lock);
+    cr_assert(proxy_await(scene.proxy, extension, PROXY_ANSWERED, 1, SOON_MS));
+    actor_begin_unlock(unlocks, lock);
+    cr_assert(actor_asleep(unlocks, SOON_MS));
+    actor_begin_try(tries, lock, 0, 60000);
+    cr_assert(actor_asleep(tries, SOON_MS));
+    int acquire = on_script(&rli_script_lock_acquire, PROXY_HOLD_REQUEST, 1);
+    proxy_release(scene.proxy, extension);
+    assert_ok(actor_finish(extends, SOON_MS));
+    assert_ok(actor_finish(unlocks, SOON_MS));
+    assert_ok(actor_finish(by_name, SOON_MS));
+    proxy_release(scene.proxy, acquire);
+    assert_ok(actor_finish(tries, SOON_MS));
+    assert_ok(rlock_get_shard(lock, &other));
+    cr_assert(other == 1 - own);
+    assert_ok(rlock_unlock(lock));
+    assert_ok(actor_unlock(by_name, part));
+    actor_end(extends);
+    actor_end(unlocks);
+    actor_end(tries);
+    actor_end(by_name);
+}
+
 /* A server that was restarted without its data. */
 Test(sharded_fault, restart_during_a_hold_is_told_and_another_part_can_be_taken)
 {
