@@ -190,6 +190,23 @@ Test(permit_renewal, that_nobody_answers_is_told_by_the_deadline)
     cr_assert(event_count(&told.came) == 1);
 }
 
+/* Also while the watchdog waits for an answer to the others' renewal. */
+TimedTest(permit_renewal, that_nobody_answers_is_told_of_each_permit_by_its_deadline)
+{
+    rlock_permit_semaphore *semaphore = renewing_semaphore(stage.client);
+    rlock_permit permits[PERMITS];
+    for (int i = 0; i < PERMITS; i++) {
+        permits[i] = renewed(semaphore);
+        pass_ms(QUICK_MS / 30);
+    }
+    server_freeze(stage.server);
+    for (int i = 0; i < PERMITS; i++) {
+        losses_await(&told, i + 1, rlock_permit_semaphore_valid_for(semaphore, permits[i].id) + 5);
+        assert_told(i, &permits[i], RLOCK_LOST_EXPIRED);
+    }
+    server_thaw(stage.server);
+}
+
 /* Renewals go on when the server is back in time. */
 Test(permit_renewal, outlives_a_server_that_stands_still)
 {
