@@ -510,3 +510,20 @@ TimedTest(group_lock, of_one_client_are_renewed_each)
     assert_ok(rlock_unlock(bc));
     assert_no_keys();
 }
+
+/* It was deleted, which nobody tells. */
+TimedTest(group_lock, unlock_that_finds_nothing_lets_a_waiter_for_a_shared_value_ask)
+{
+    rlock *ab = of_values(stage.client, "ab"), *bc = of_values(stage.client, "bc");
+    assert_ok(rlock_try_lock(ab, 0, 600000));
+    actor *waiter = actor_start();
+    actor_begin_try(waiter, bc, 300000, 600000);
+    pass_ms(2000); /* it sleeps */
+    foreign_vanish(GROUP);
+    int64_t since_ms = now_ms();
+    assert_status(rlock_unlock(ab), RLOCK_LOST);
+    assert_ok(actor_finish(waiter, 300000));
+    cr_assert(now_ms() - since_ms <= at_most_ms(1000), "it was free for %lld ms", (long long)(now_ms() - since_ms));
+    assert_ok(actor_unlock(waiter, bc));
+    actor_end(waiter);
+}
