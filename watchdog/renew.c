@@ -167,6 +167,9 @@ static void grow_old(rli_engine *engine, rli_node *node, rli_session *session)
 {
     if (session->old || !engine->watch.on || !session->kind->look)
         return;
+    rli_watch_check_count(engine);
+    if (!engine->watch.on)
+        return;
     session->old = true;
     rli_tracking_want(engine, node);
 }

@@ -368,9 +368,11 @@ Test(tracking, can_be_disabled)
     losses_await(&told, 1, 1500); /* by a renewal */
 }
 
-Test(tracking, rests_while_a_client_has_too_many_holds, .lasts = 11)
+static void assert_rests_while_there_are_too_many(const char *watchdog_timeout)
 {
-    rlock_client *client = stage_client("lossTracking=true&lossTrackingMaxHolds=2&lockWatchdogTimeout=30000");
+    char options[100];
+    snprintf(options, sizeof options, "lossTracking=true&lossTrackingMaxHolds=2&lockWatchdogTimeout=%s", watchdog_timeout);
+    rlock_client *client = stage_client(options);
     rlock *locks[] = {lock_of(client, "a"), lock_of(client, "b"), lock_of(client, "c")};
     listen_for_losses(client);
     for (int i = 0; i < 3; i++)
@@ -382,6 +384,17 @@ Test(tracking, rests_while_a_client_has_too_many_holds, .lasts = 11)
     foreign_vanish("a");
     losses_await(&told, 1, SOON_MS);
     assert_ok(rlock_unlock(locks[1]));
+}
+
+Test(tracking, rests_while_a_client_has_too_many_holds, .lasts = 11)
+{
+    assert_rests_while_there_are_too_many("30000");
+}
+
+/* They are renewed before they are old enough for a look. */
+TimedTest(tracking, rests_while_a_client_with_a_short_watchdog_timeout_has_too_many_holds)
+{
+    assert_rests_while_there_are_too_many("3000");
 }
 
 /* A user that may not, by the rule of docs/security.md less one right. */
