@@ -238,6 +238,8 @@ Test(command_flock, verbose_wait_for_permits_tells_how_many_there_are)
     command *c = start(COMMAND("-v", "--kind", "semaphore", "--permits", "2", "mail", "true"));
     cr_assert(command_complains(c, "waiting for the semaphore \"mail\", ", SOON_MS), "%s", command_err(c));
     cr_assert(command_complains(c, ": 1 permit available, 2 needed\n", SOON_MS), "%s", command_err(c));
+    freeReplyObject(server_command(stage.server, "SET mail 0"));
+    cr_assert(command_complains(c, ": 0 permits available, 2 needed\n", SOON_MS), "%s", command_err(c));
     command_signal(c, 15);
     cr_assert(command_wait(c, SOON_MS) == 128 + 15);
     command_free(c);
