@@ -158,6 +158,12 @@ static void complain_of_acquire(rlock_client *client, const cli_hold *hold, rloc
         complain("%s", rlock_last_error());
 }
 
+/* Whether an acquire found no semaphore, and said it in these words. */
+static bool is_missing(const cli_hold *hold, rlock_status status, const char *said)
+{
+    return status == RLOCK_INVALID && hold->must_exist && strstr(rlock_last_error(), said);
+}
+
 /* Writes a message after a failed acquire, and returns the exit status. `signal`: the signal that ended the wait; 0:
  * none. */
 static int not_held(rlock_client *client, const cli_hold *hold, rlock_status status, int signal,
@@ -167,9 +173,9 @@ static int not_held(rlock_client *client, const cli_hold *hold, rlock_status sta
         complain("a signal ended the wait for the %s \"%s\": %s", hold_word(hold), hold->shown, strsignal(signal));
         return EXIT_SIGNAL + signal;
     }
-    if (status == RLOCK_INVALID && hold->must_exist && strstr(rlock_last_error(), "does not exist"))
+    if (is_missing(hold, status, "does not exist"))
         return not_there(hold);
-    if (status == RLOCK_CANCELLED) /* since it was deleted (cli/waiting.h) */
+    if (status == RLOCK_CANCELLED /* cli/waiting.h has found so */ || is_missing(hold, status, "was deleted"))
         return was_deleted(hold);
     if (status == RLOCK_TIMEOUT && is_no_lock(client, hold, options->name))
         return EXIT_REFUSED;

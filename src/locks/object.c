@@ -67,10 +67,3 @@ rlock_status rli_object_told(const rli_object *object, rlock_status status)
 {
     return status == RLOCK_OK ? status : rli_fail_prefix(status, object->what, rli_object_name(object));
 }
-
-rlock_status rli_object_missing(const rli_object *object, rlock_status status, const char *maker)
-{
-    char shown[RLI_NAME_SHOWN];
-    return rli_fail(status, "%s \"%s\" does not exist; %s makes it", object->what,
-                    rli_show_name(object->names.name, shown), maker);
-}

@@ -40,8 +40,6 @@ rlock_status rli_object_check(const rli_object *object, const char *what);
 /* The same; also RLOCK_INVALID if `place`, where `answer` is to be stored, is NULL. */
 rlock_status rli_object_check_place(const rli_object *object, const char *what, const void *place, const char *answer);
 
-/* Returns `status`, with the message that there is no such object, and that `maker` makes it. */
-rlock_status rli_object_missing(const rli_object *object, rlock_status status, const char *maker);
 /* Returns `status`. Adds the object's name to the message of a failure, because a message from a lower layer names only
  * the connection. */
 rlock_status rli_object_told(const rli_object *object, rlock_status status);

@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "client/client.h"
 
 #include <stdlib.h>
@@ -89,6 +90,15 @@ rlock_status rli_object_wait(rli_waiting *waiting, rlock_cancel *cancel)
         waiting->end(waiting, status);
     }
     return status;
+}
+
+rlock_status rli_object_wait_missing(const rli_waiting *waiting, rlock_status status, const char *maker)
+{
+    char name[RLI_NAME_SHOWN];
+    const char *what = waiting->object->what, *shown = rli_show_name(waiting->object->names.name, name);
+    return waiting->was_there
+               ? rli_fail(status, "%s \"%s\" was deleted during the wait; %s makes it anew", what, shown, maker)
+               : rli_fail(status, "%s \"%s\" does not exist; %s makes it", what, shown, maker);
 }
 
 /* --- without a thread --- */

@@ -28,7 +28,8 @@ typedef struct rli_waiting {
     /* Writes why it was denied, and returns RLOCK_TIMEOUT. Called when the wait has ended with that: after the last
      * answer, the thread of an async call may have carried out other operations. */
     rlock_status (*denied)(const struct rli_waiting *waiting);
-    int64_t count; /* for `denied`: of the object, as the last answer said */
+    int64_t count;  /* for `denied`: of the object, as the last answer said */
+    bool was_there; /* an answer has said that the object exists */
     /* Called once when the wait has ended, or could not begin. NULL: nothing to do. */
     void (*end)(struct rli_waiting *waiting, rlock_status status);
 } rli_waiting;
@@ -37,6 +38,10 @@ typedef struct rli_waiting {
  * the wait loop decides, for up to wait_ms. Returns what the last `ask` returned; RLOCK_CANCELLED, RLOCK_CLOSED,
  * RLOCK_FORKED; and what rli_wait_join and rli_wait_run return. */
 rlock_status rli_object_wait(rli_waiting *waiting, rlock_cancel *cancel);
+
+/* Writes that an object which must have been made does not exist, or was deleted since an earlier answer, and that
+ * `maker`, a function, makes it. Returns `status`. */
+rlock_status rli_object_wait_missing(const rli_waiting *waiting, rlock_status status, const char *maker);
 
 /* An async wait. The memory of an async call begins with it, and has its rli_waiting further on. */
 typedef struct rli_async_waiting {

@@ -62,7 +62,8 @@ static rlock_status read_denial(acquiring *attempt, const redisReply *reply, int
         return rli_reply_unexpected(reply, attempt->waiting.object->names.name);
     attempt->waiting.count = nearest_ms;
     if (nearest_ms == MISSING && attempt->must_exist)
-        return rli_object_missing(attempt->waiting.object, RLOCK_INVALID, "rlock_permit_semaphore_try_set_permits()");
+        return rli_object_wait_missing(&attempt->waiting, RLOCK_INVALID, "rlock_permit_semaphore_try_set_permits()");
+    attempt->waiting.was_there |= nearest_ms != MISSING;
     if (nearest_ms >= 0)
         *again_ms = rli_after_ms(nearest_ms > 0 ? nearest_ms : 1);
     return RLOCK_TIMEOUT;
@@ -73,7 +74,7 @@ static rlock_status denied(const rli_waiting *waiting)
     int count = ((const acquiring *)(const void *)waiting)->asked->count;
     char shown[RLI_NAME_SHOWN];
     if (waiting->count == MISSING)
-        return rli_object_missing(waiting->object, RLOCK_TIMEOUT, "rlock_permit_semaphore_try_set_permits()");
+        return rli_object_wait_missing(waiting, RLOCK_TIMEOUT, "rlock_permit_semaphore_try_set_permits()");
     return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available",
                     rli_show_name(waiting->object->names.name, shown), count, count == 1 ? "" : "s");
 }

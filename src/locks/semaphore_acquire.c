@@ -24,7 +24,8 @@ static rlock_status read_answer(acquiring *attempt, const rli_call *call)
     if (!rli_reply_integer(call->reply, taken))
         return rli_reply_unexpected(call->reply, attempt->waiting.object->names.name);
     if (*taken == -1 && attempt->must_exist)
-        return rli_object_missing(attempt->waiting.object, RLOCK_INVALID, "rlock_semaphore_try_set_permits()");
+        return rli_object_wait_missing(&attempt->waiting, RLOCK_INVALID, "rlock_semaphore_try_set_permits()");
+    attempt->waiting.was_there |= *taken != -1;
     return *taken == 1 ? RLOCK_OK : RLOCK_TIMEOUT;
 }
 
@@ -33,7 +34,7 @@ static rlock_status denied(const rli_waiting *waiting)
     const acquiring *attempt = (const acquiring *)(const void *)waiting;
     char shown[RLI_NAME_SHOWN];
     if (waiting->count == -1)
-        return rli_object_missing(waiting->object, RLOCK_TIMEOUT, "rlock_semaphore_try_set_permits()");
+        return rli_object_wait_missing(waiting, RLOCK_TIMEOUT, "rlock_semaphore_try_set_permits()");
     return rli_fail(RLOCK_TIMEOUT, "semaphore \"%s\" does not have %d permit%s available",
                     rli_show_name(waiting->object->names.name, shown), attempt->permits,
                     attempt->permits == 1 ? "" : "s");

@@ -132,6 +132,19 @@ Test(command_semaphore, a_wait_ends_with_76_when_the_semaphore_is_gone)
     assert_no_keys();
 }
 
+/* Its next request finds nothing, before the look that comes now and then. */
+Test(command_semaphore, a_wait_that_asks_again_ends_with_76_when_the_semaphore_is_gone)
+{
+    set_permits(0);
+    command *c = start(COMMAND(SEMAPHORE, NAME, "--", "echo", "ran"));
+    cr_assert(server_wait_subscribers(stage.server, PERMITS_CHANNEL, 1, SOON_MS));
+    foreign_vanish(NAME);
+    freeReplyObject(server_command(stage.server, "PUBLISH " PERMITS_CHANNEL " 1"));
+    cr_assert(command_wait(c, SOON_MS) == 76, "%s", command_err(c));
+    cr_assert_str_eq(command_err(c), DELETED);
+    command_free(c);
+}
+
 /* The one that runs would give back a permit that a new semaphore never had. */
 Test(command_semaphore, a_wait_does_not_make_the_semaphore_anew)
 {

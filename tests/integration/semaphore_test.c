@@ -470,3 +470,41 @@ Test(semaphore, that_must_exist_is_missed_when_it_was_deleted)
     assert_ok(rlock_semaphore_delete(semaphore, NULL));
     assert_status(rlock_semaphore_acquire_with(semaphore, 1, &options), RLOCK_INVALID);
 }
+
+static rlock_status take_what_must_exist(void *arg)
+{
+    rlock_semaphore_options options = RLOCK_SEMAPHORE_OPTIONS_INIT;
+    options.must_exist = 1;
+    return rlock_semaphore_acquire_with(arg, 1, &options);
+}
+
+static rlock_status take_permit_that_must_exist(void *arg)
+{
+    rlock_permit_options options = RLOCK_PERMIT_OPTIONS_INIT;
+    rlock_permit permit;
+    options.must_exist = 1;
+    return rlock_permit_semaphore_acquire_with(arg, 1, &options, &permit);
+}
+
+/* Deletes the semaphore while one waits; a message has the waiter ask at once. */
+static void delete_in_a_wait(actor_call *call, void *semaphore, const char *name)
+{
+    actor *waiter = actor_start();
+    actor_begin(waiter, call, semaphore);
+    cr_assert(wait_semaphore_heard(name, 1) && actor_asleep(waiter, 5000));
+    foreign_vanish(name);
+    freeReplyObject(server_command(stage.server, "PUBLISH redisson_sc:{%s} 1", name));
+    assert_status(actor_finish(waiter, 5000), RLOCK_INVALID);
+    const char *error = actor_error(waiter);
+    cr_assert(strstr(error, "was deleted during the wait") && strstr(error, "makes it anew"), "%s", error);
+    actor_end(waiter);
+}
+
+/* Its user is told something else than of one that nobody made. */
+Test(semaphore, that_must_exist_is_deleted_during_the_wait)
+{
+    delete_in_a_wait(take_what_must_exist, semaphore_with(0), NAME);
+    rlock_permit_semaphore *permits = permits_of(stage.client, "pe");
+    assert_ok(rlock_permit_semaphore_try_set_permits(permits, 0, NULL));
+    delete_in_a_wait(take_permit_that_must_exist, permits, "pe");
+}
