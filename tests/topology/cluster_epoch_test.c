@@ -116,3 +116,23 @@ Test(cluster_epoch, of_a_failover_while_the_client_is_opened_is_believed)
     assert_ok(rlock_try_lock(lock_of(client, "order"), 0, SOON_MS));
     cr_assert(impostor_noted(former, SCRIPTS) == 0 && impostor_noted(new, SCRIPTS) == 1);
 }
+
+/* It says nothing against what others have told: the former master, which has missed the failover, stays out. */
+Test(cluster_epoch, is_kept_when_a_node_does_not_tell_its_own)
+{
+    start_all();
+    learn(witness);
+    rlock_client *client = client_at("redis-cluster://127.0.0.1:%d?shardedSubscriptionMode=OFF&scanInterval=50&retryAttempts=0",
+                                     impostor_port(witness));
+    rlock *lock = lock_of(client, "order");
+    assert_ok(rlock_try_lock(lock, 0, SOON_MS));
+    impostor_note(new, EPOCH, -impostor_noted(new, EPOCH));
+    impostor_note(witness, EPOCH, -impostor_noted(witness, EPOCH));
+    cr_assert(impostor_await(new, ASKED, impostor_noted(new, ASKED) + 4, SOON_MS), "the client does not ask it");
+    impostor_stop(new);
+    impostor_stop(witness);
+    new = witness = NULL;
+    cr_assert(impostor_await(former, ASKED, impostor_noted(former, ASKED) + 3, SOON_MS), "the client does not ask it");
+    int acquired = rlock_try_lock(lock_of(client, "other"), 0, SOON_MS);
+    cr_assert(acquired == RLOCK_UNAVAILABLE && impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
+}
