@@ -30,6 +30,7 @@ typedef struct manners {
     const char *const *answers;  /* to requests to track, each once, then the last of them */
     int64_t answer_count;
     bool hangs_up;               /* at the first request to track, on the connection for messages */
+    bool is_many; /* each connection leads to another server */
 } manners;
 
 /* --- the server --- */
@@ -85,8 +86,16 @@ static bool answer_tracking(impostor_peer *peer)
     return impostor_say(peer, with->answers[number < with->answer_count ? number : with->answer_count - 1]);
 }
 
+static bool tell_server(impostor_peer *peer)
+{
+    char text[100];
+    snprintf(text, sizeof text, "run_id:%08d%032d\r\nrole:master\r\n", peer->number + 1, 0);
+    return impostor_say_bulk(peer, text);
+}
+
 static bool serve(impostor_peer *peer, const char *request)
 {
+    const manners *with = peer->context;
     char number[32];
     bool gone = impostor_noted(peer->of, GONE) > 0;
     if (strstr(request, "TRACKING"))
@@ -97,6 +106,8 @@ static bool serve(impostor_peer *peer, const char *request)
     }
     if (strstr(request, "__redis__:invalidate"))
         return impostor_answer(peer, request) && tell(peer);
+    if (with->is_many && strstr(request, "INFO"))
+        return tell_server(peer);
     if (is_script(request, &rli_script_lock_renew))
         return answer_each(peer, request, gone ? ":0\r\n" : ":1\r\n");
     if (!is_script(request, &rli_script_lock_look))
@@ -295,5 +306,20 @@ Test(tracking_message, number_of_an_ended_connection_is_replaced)
     impostor_note(server_of, GONE, 1);
     send_next();
     losses_await(&told, 1, SOON_MS);
+    end();
+}
+
+/* There, the number of the connection for messages may be that of anybody's connection. */
+Test(tracking_message, is_not_asked_for_where_connections_lead_to_different_servers)
+{
+    const manners with = {.answers = tracks, .answer_count = 1, .is_many = true};
+    rlock_tracking state = RLOCK_TRACKING_IDLE;
+    begin(&with, HOUR_MS);
+    do {
+        pass_ms(1);
+        assert_ok(rlock_client_tracking(client, &state));
+        cr_assert(state != RLOCK_TRACKING_ON);
+    } while (state != RLOCK_TRACKING_CONNECTING || !strstr(rlock_last_error(), "lead to different servers"));
+    cr_assert(impostor_noted(server_of, REQUESTS) == 0);
     end();
 }
