@@ -133,6 +133,6 @@ Test(cluster_epoch, is_kept_when_a_node_does_not_tell_its_own)
     impostor_stop(witness);
     new = witness = NULL;
     cr_assert(impostor_await(former, ASKED, impostor_noted(former, ASKED) + 3, SOON_MS), "the client does not ask it");
-    int acquired = rlock_try_lock(lock_of(client, "other"), 0, SOON_MS);
+    rlock_status acquired = rlock_try_lock(lock_of(client, "other"), 0, SOON_MS);
     cr_assert(acquired == RLOCK_UNAVAILABLE && impostor_noted(former, SCRIPTS) == 0, "the former master was asked for a lock");
 }
